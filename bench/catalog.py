@@ -1,0 +1,118 @@
+"""What is measured: every subject of every table, by name; nothing is imported until it runs."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Role: TypeAlias = Literal["ours", "limit", "peer"]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One row: `target` is `module:function`, called as `function(size, home)` in a fresh child."""
+
+    name: str
+    title: str
+    table: str
+    role: Role
+    target: str
+    size: int
+    quick_size: int
+    seconds: float = 300
+    packages: tuple[str, ...] = ()
+
+
+TABLES: dict[str, str] = {
+    "throughput": "Insert + 4 durable transitions, an event each (WAL, synchronous=FULL)",
+    "burst": "10,000 tasks due in one second",
+    "scheduled": "100,000 scheduled tasks, idle, beside an empty store",
+    "in-flight": "1,000 tasks in flight, each awaiting 2 s",
+    "million": "One million tasks in the store",
+    "start-up": "CPU time of a fresh process",
+}
+
+SUBJECTS: tuple[Subject, ...] = (
+    Subject(
+        "remit", "remit", "throughput", "ours",
+        "bench.ours.throughput:run", 10_000, 500,
+    ),
+    Subject(
+        "raw", "raw SQLite, 64 a commit", "throughput", "limit",
+        "bench.peers.raw_sqlite:run", 10_000, 1_000,
+    ),
+    Subject(
+        "raw-bulk", "raw SQLite, 64 lives a commit", "throughput", "peer",
+        "bench.peers.raw_sqlite:run_bulk", 10_000, 1_000,
+    ),
+    Subject(
+        "raw-1", "raw SQLite, 1 a commit", "throughput", "peer",
+        "bench.peers.raw_sqlite:run_singly", 1_000, 200,
+    ),
+    Subject(
+        "huey", "huey, pipeline of 4", "throughput", "peer",
+        "bench.peers.huey_peer:run", 1_000, 100, packages=("huey",),
+    ),
+    Subject(
+        "langgraph", "LangGraph, AsyncSqliteSaver", "throughput", "peer",
+        "bench.peers.langgraph_peer:run", 500, 50,
+        packages=("langgraph", "langgraph-checkpoint-sqlite"),
+    ),
+    Subject(
+        "dbos", "DBOS, 4 steps", "throughput", "peer",
+        "bench.peers.dbos_peer:run", 500, 50, packages=("dbos", "sqlalchemy"),
+    ),
+    Subject(
+        "burst", "remit", "burst", "ours",
+        "bench.ours.burst:run", 10_000, 1_000,
+    ),
+    Subject(
+        "scheduled", "remit", "scheduled", "ours",
+        "bench.ours.scheduled:run", 100_000, 5_000,
+    ),
+    Subject(
+        "in-flight", "remit", "in-flight", "ours",
+        "bench.ours.in_flight:run", 1_000, 100,
+    ),
+    Subject(
+        "million", "remit", "million", "ours",
+        "bench.ours.million:run", 1_000_000, 20_000, seconds=900,
+    ),
+    Subject(
+        "start-up", "remit", "start-up", "ours",
+        "bench.ours.startup:run", 5, 2,
+    ),
+    Subject(
+        "import-python", "python, nothing imported", "start-up", "limit",
+        "bench.peers.startup:run_python", 5, 2,
+    ),
+    Subject(
+        "import-huey", "import huey", "start-up", "peer",
+        "bench.peers.startup:run_huey", 5, 2, packages=("huey",),
+    ),
+    Subject(
+        "import-dbos", "import dbos", "start-up", "peer",
+        "bench.peers.startup:run_dbos", 5, 2, packages=("dbos",),
+    ),
+    Subject(
+        "import-langgraph", "import langgraph.graph", "start-up", "peer",
+        "bench.peers.startup:run_langgraph", 5, 2, packages=("langgraph",),
+    ),
+)  # fmt: skip
+
+
+class UnknownSubject(Exception):
+    """--only named something that is not in the catalogue."""
+
+    def __init__(self, name: str) -> None:
+        known = ", ".join(subject.name for subject in SUBJECTS)
+        super().__init__(f"There is no subject {name!r}; choose from {known}.")
+
+
+def choose_subjects(names: str | None) -> tuple[Subject, ...]:
+    """All subjects, or those named (by subject or by table) in a comma-separated list."""
+    if names is None:
+        return SUBJECTS
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    for name in wanted:
+        if name not in TABLES and all(subject.name != name for subject in SUBJECTS):
+            raise UnknownSubject(name)
+    return tuple(s for s in SUBJECTS if s.name in wanted or s.table in wanted)

@@ -1,0 +1,1 @@
+"""Plan to Reply. The one room that talks to a language model."""

@@ -1,0 +1,96 @@
+"""A brain that answers from a YAML file: for rehearsals, tests and first steps without a key.
+
+- when: bangkok            # a word of the prompt; the first entry that fits answers
+  reply: |
+    I looked around.
+    <deliverable>Lumphini Park.</deliverable>
+- when: visa
+  ask: Which passport do you hold?
+- when: flaky
+  fail: transient          # or permanent
+  times: 2                 # then the next fitting entry answers
+- reply: Done.             # no `when`: answers everything else
+"""
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+import yaml
+
+from remit.errors import BadInput, Permanent, Transient
+from remit.model.codec import Json, from_json
+from remit.model.reply import Ask, Prompt, Reply
+from remit.model.status import Reason
+
+Failure: TypeAlias = Literal["transient", "permanent"]
+_FAILURES: Final = ("transient", "permanent")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One entry of the script."""
+
+    when: str | None = None
+    reply: str | None = None
+    ask: str | None = None
+    fail: str | None = None
+    times: int = 0  # how often it answers; 0 is always
+    seconds: float = 0  # how long it takes to think
+    done: tuple[int, ...] = ()
+
+
+class ScriptedBrain:
+    def __init__(self, script: tuple[Line, ...]) -> None:
+        self._script = script
+        self._used = [0] * len(script)
+        self.heard: list[str] = []
+
+    async def think(self, prompt: Prompt, *, session: str) -> Reply:
+        del session
+        self.heard.append(prompt.text)
+        line = self._next(prompt.text)
+        if line.seconds:
+            await asyncio.sleep(line.seconds)
+        if line.fail is not None:
+            raise (Permanent if line.fail == "permanent" else Transient)("The script says: fail.")
+        if line.ask is not None:
+            return Reply("", ask=Ask(Reason.INPUT, line.ask))
+        return Reply(line.reply or "", done=line.done)
+
+    def _next(self, text: str) -> Line:
+        for place, line in enumerate(self._script):
+            fits = line.when is None or line.when.casefold() in text.casefold()
+            if fits and (not line.times or self._used[place] < line.times):
+                self._used[place] += 1
+                return line
+        raise Permanent("The script has no answer to this prompt.")
+
+
+def load(path: Path) -> ScriptedBrain:
+    """Read a script; a mistake is named with its entry."""
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise BadInput(f"The brain's script {path} cannot be read: {error}") from None
+    return parse(data)
+
+
+def parse(data: Json) -> ScriptedBrain:
+    if not isinstance(data, list) or not data:
+        raise BadInput("A brain's script is a list of entries; this one is not, or is empty.")
+    script = tuple(_line(number, entry) for number, entry in enumerate(data, 1))
+    return ScriptedBrain(script)
+
+
+def _line(number: int, entry: Json) -> Line:
+    try:
+        line = from_json(Line, entry)
+    except BadInput as error:
+        raise BadInput(f"Entry {number} of the brain's script: {error}") from None
+    if sum(part is not None for part in (line.reply, line.ask, line.fail)) != 1:
+        raise BadInput(f"Entry {number} of the brain's script needs one of reply, ask, fail.")
+    if line.fail is not None and line.fail not in _FAILURES:
+        raise BadInput(f"Entry {number} of the brain's script: fail is transient or permanent.")
+    return line

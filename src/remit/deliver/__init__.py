@@ -1,0 +1,1 @@
+"""Deliverable to Receipt."""

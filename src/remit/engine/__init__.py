@@ -1,0 +1,1 @@
+"""WHEN things run: claims, leases, timers, retries, and the end of a process."""

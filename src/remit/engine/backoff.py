@@ -1,0 +1,38 @@
+"""How long to wait before the next try, by what went wrong."""
+
+from dataclasses import dataclass
+from random import Random
+from typing import Final
+
+from remit.errors import Permanent, Transient
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    first: float  # seconds before the second try
+    factor: float
+    most: float
+    jitter: float = 0.2  # up to so much more, so that many do not come back at once
+
+    def after(self, attempt: int, chance: Random) -> float:
+        """Seconds to wait after the nth failed try."""
+        plain = min(self.first * self.factor ** (attempt - 1), self.most)
+        return plain * (1 + self.jitter * chance.random())
+
+
+TRANSIENT: Final = Backoff(first=2, factor=3, most=600)
+RATE_LIMIT: Final = Backoff(first=30, factor=2, most=600)
+SURPRISE: Final = Backoff(first=5, factor=4, most=600)
+
+
+def choose(error: Exception, attempt: int, chance: Random) -> float | None:
+    """Seconds until the next try, or None if another try would give the same."""
+    match error:
+        case Permanent():
+            return None
+        case Transient(after=float() | int() as asked):
+            return asked * (1 + RATE_LIMIT.jitter * chance.random())
+        case Transient():
+            return TRANSIENT.after(attempt, chance)
+        case _:
+            return SURPRISE.after(attempt, chance)

@@ -1,0 +1,108 @@
+"""From what a run came to, to what is written down."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from random import Random
+
+from remit.engine import backoff
+from remit.model.ids import ReviewId
+from remit.model.review import Review
+from remit.model.status import Actor, Reason, Status
+from remit.model.task import Task
+from remit.run import Done, Fail, Outcome, Retry, Wait
+from remit.store.moves import Ending
+from remit.store.rows import details
+
+_BY = {
+    Status.RUNNING: Actor.EXECUTOR,
+    Status.VERIFYING: Actor.VERIFIER,
+    Status.DELIVERING: Actor.COURIER,
+}
+
+
+def of(outcome: Outcome, task: Task, now: datetime, review_id: ReviewId) -> Ending:
+    """How a leg ends that came to its own end."""
+    by, plain = _BY[task.status], Ending(outcome="", to=task.status, by=Actor.EXECUTOR)
+    plain = replace(plain, by=by, round=task.round, details=details(task))
+    match outcome:
+        case Done(summary):
+            return replace(plain, outcome="done", to=Status.COMPLETED, summary=summary)
+        case Wait(review):
+            asked = replace(review, id=review_id)
+            return replace(plain, outcome="wait", to=Status.NEEDS_REVIEW, review=asked)
+        case Retry(why, after, anew=True):
+            return _anew(plain, task, why, now)
+        case Retry(why, after):
+            due = now + timedelta(seconds=after or backoff.TRANSIENT.first)
+            return replace(plain, outcome="retry", note=why, due_at=due, settles=False)
+        case Fail(why):
+            return _fail(plain, task, why, review_id)
+
+
+def of_error(
+    error: Exception, task: Task, now: datetime, most: int, chance: Random, review_id: ReviewId
+) -> Ending:
+    """How a leg ends that broke."""
+    plain = Ending(outcome="retry", to=task.status, by=_BY[task.status], round=task.round)
+    plain = replace(plain, details=details(task), attempts=task.attempts + 1)
+    wait = backoff.choose(error, task.attempts + 1, chance)
+    why = str(error) or type(error).__name__
+    if wait is None or task.attempts + 1 >= most:
+        return _fail(plain, task, why, review_id)
+    due = now + timedelta(seconds=wait)
+    return replace(plain, note=why, due_at=due, settles=False)
+
+
+def stopped(task: Task, wish: str) -> Ending:
+    """The owner asked for it, and here is a boundary."""
+    plain = Ending(outcome="paused", to=Status.PAUSED, by=Actor.OWNER, round=task.round)
+    if wish == "pause":
+        return replace(plain, resume_to=task.status)
+    by = Actor.COURIER if task.status is Status.DELIVERING else Actor.EXECUTOR
+    return replace(plain, outcome="cancelled", to=Status.CANCELLED, by=by)
+
+
+def parked(task: Task, now: datetime) -> Ending:
+    """The process stops in good order: whoever comes next goes on at once."""
+    return Ending(
+        outcome="parked",
+        to=task.status,
+        by=_BY[task.status],
+        due_at=now,
+        attempts=task.attempts,
+        round=task.round,
+        settles=False,
+    )
+
+
+def _anew(plain: Ending, task: Task, why: str, now: datetime) -> Ending:
+    """The work is done again, by one who is told what was wrong with it."""
+    told = replace(task, notes=(*task.notes, f"Not proven yet: {why}"))
+    return replace(
+        plain,
+        outcome="retry",
+        to=Status.RUNNING,
+        round=task.round + 1,
+        note=why,
+        due_at=now,
+        details=details(told),
+        settles=False,
+    )
+
+
+def _fail(plain: Ending, task: Task, why: str, review_id: ReviewId) -> Ending:
+    """A task that breaks while it is verified is not failed work: the owner looks at it."""
+    if task.status is not Status.VERIFYING:
+        return replace(plain, outcome="fail", to=Status.FAILED, note=why, attempts=0)
+    question = Review(
+        id=review_id,
+        task_id=task.id,
+        key=f"broken:{review_id}",
+        reason=Reason.VERIFICATION,
+        question=f"The work could not be checked: {why}. Accept it, send it back, or decline?",
+        evidence=task.tool_output or "",
+        resume_to=Status.DELIVERING if task.delivery else Status.RUNNING,
+    )
+    return replace(
+        plain, outcome="wait", to=Status.NEEDS_REVIEW, note=why, attempts=0, review=question
+    )

@@ -1,0 +1,227 @@
+"""The engine for one machine: claims what is due, runs it, and sleeps when nothing is.
+
+What waits is a row, never a coroutine: a task that is scheduled, paused, retried or asked about
+costs no memory. The engine wakes when something was written, or when the next row falls due.
+"""
+
+import asyncio
+import contextlib
+from collections import Counter
+from datetime import timedelta
+from random import Random
+from typing import Final
+
+from remit import run
+from remit.engine import endings
+from remit.engine.steps import LocalSteps, Stopped
+from remit.errors import LeaseLost, StoreTrouble
+from remit.model.ids import Ids, TaskId, WorkerId
+from remit.model.status import Status
+from remit.model.task import Task
+from remit.ports import Clock
+from remit.run import Done, Outcome, Rooms
+from remit.settings import Engine as Limits
+from remit.store import moves, queue, runs
+from remit.store.database import Database
+from remit.store.queue import Claim, Wanted
+
+LONGEST_SLEEP: Final = 3600.0
+HEARTBEAT: Final = 15.0
+
+
+class LocalEngine:
+    def __init__(self, db: Database, clock: Clock, ids: Ids, rooms: Rooms, limits: Limits) -> None:
+        self._db = db
+        self._clock = clock
+        self._ids = ids
+        self._rooms = rooms
+        self._limits = limits
+        self._chance = Random()  # noqa: S311 - jitter, not a secret
+        self.worker: WorkerId = ids.worker()
+        self._legs: dict[TaskId, tuple[asyncio.Task[None], LocalSteps]] = {}
+        self._suspect: TaskId | None = None
+        self._sources: Counter[str] = Counter()
+        self._wake = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._stopping = False
+        self._loops: list[asyncio.Task[None]] = []
+        db.on_commit(lambda _: self.nudge())
+
+    async def start(self) -> int:
+        """Free what a dead process held, then go to work; return how many tasks that were."""
+        now = self._clock.now()
+        await self._db.write(runs.beat, self.worker, now)
+        freed = await self._db.write(queue.release_orphans, self.worker, self._ids.review, now)
+        self._loops = [asyncio.create_task(self._dispatch()), asyncio.create_task(self._beat())]
+        return freed
+
+    async def stop(self) -> None:
+        """Claim nothing more, let running steps end, park what does not end in time."""
+        self._stopping = True
+        self._wake.set()
+        await asyncio.gather(*self._loops[:1])
+        for loop in self._loops[1:]:
+            loop.cancel()
+        for _, steps in self._legs.values():
+            steps.wish = steps.wish or "park"
+        await self._drain(self._limits.stop_limit)
+        for leg, steps in list(self._legs.values()):
+            if not steps.sending:
+                leg.cancel()
+        await self._drain(None)
+        await self._db.write(runs.leave, self.worker, self._clock.now())
+
+    async def settled(self) -> None:
+        """Return when nothing runs and nothing is due."""
+        while True:
+            await self._idle.wait()
+            await asyncio.sleep(0)
+            if self._idle.is_set():
+                return
+
+    def nudge(self) -> None:
+        """Something changed: look again at what is due."""
+        self._idle.clear()
+        self._wake.set()
+
+    def heed(self, task: Task) -> None:
+        """The owner changed his mind about a task that may be running: do not wait for its step."""
+        found = self._legs.get(task.id)
+        if found is None:
+            return
+        leg, steps = found
+        steps.wish = _wish(task)
+        if steps.wish is not None and not steps.sending:
+            leg.cancel()
+
+    @property
+    def running(self) -> int:
+        return len(self._legs)
+
+    # Claiming -----------------------------------------------------------------------------------
+
+    async def _dispatch(self) -> None:
+        while not self._stopping:
+            self._wake.clear()
+            try:
+                busy = await self._rank() or await self._claim()
+            except StoreTrouble:
+                await self._clock.sleep(1)
+                continue
+            if busy:
+                continue
+            if not self._legs and not self._wake.is_set():
+                self._idle.set()
+            await self._sleep()
+            self._idle.clear()
+
+    async def _rank(self) -> bool:
+        """New -> ready, for as many as wait."""
+        now = self._clock.now()
+        found = await self._db.read(queue.unranked, now, 256)
+        ranked = [(task.id, self._rooms.planner.rank(task)) for task in found]
+        await asyncio.gather(
+            *(self._db.write(queue.rank, id_, r.priority, r.rule, now) for id_, r in ranked)
+        )
+        return bool(found)
+
+    async def _claim(self) -> bool:
+        room = self._limits.parallel - len(self._legs)
+        if room <= 0:
+            return False
+        left = {name: most - self._sources[name] for name, most in self._limits.sources.items()}
+        wanted = Wanted(room, left, self._suspect is None, timedelta(seconds=self._limits.ageing))
+        now = self._clock.now()
+        if not await self._db.read(queue.any_due, now):
+            return False
+        found = await self._db.write(queue.claim, self.worker, wanted, self._ids.run, now)
+        for claim in found:
+            self._start(claim)
+        return bool(found)
+
+    def _start(self, claim: Claim) -> None:
+        task = claim.task
+        if task.crashes:
+            self._suspect = task.id
+        self._sources[task.source.kind] += 1
+        steps = LocalSteps(claim, self._db, self._clock, self._limits.step_limit)
+        leg = asyncio.create_task(self._leg(steps))
+        self._legs[task.id] = (leg, steps)
+
+    async def _sleep(self) -> None:
+        now = self._clock.now()
+        due = await self._db.read(queue.next_due, now)
+        seconds = LONGEST_SLEEP if due is None else (due - now).total_seconds()
+        sleeper = asyncio.create_task(self._clock.sleep(min(max(seconds, 0), LONGEST_SLEEP)))
+        waker = asyncio.create_task(self._wake.wait())
+        await asyncio.wait((sleeper, waker), return_when=asyncio.FIRST_COMPLETED)
+        sleeper.cancel()
+        waker.cancel()
+
+    # Running ------------------------------------------------------------------------------------
+
+    async def _leg(self, steps: LocalSteps) -> None:
+        task_id, source = steps.task.id, steps.task.source.kind
+        try:
+            ending = await self._run(steps)
+            now = self._clock.now()
+            await steps.write(moves.finish, steps.task, steps.lease, steps.started_at, ending, now)
+        except LeaseLost:
+            pass  # somebody else holds it now; whatever we know is not wanted any more
+        finally:
+            self._sources[source] -= 1
+            if self._suspect == task_id:
+                self._suspect = None
+            del self._legs[task_id]
+            self._wake.set()
+
+    async def _run(self, steps: LocalSteps) -> moves.Ending:
+        try:
+            outcome = await self._outcome(steps)
+        except asyncio.CancelledError:
+            steps.wish = steps.wish or "park"
+        except Stopped:
+            pass
+        except LeaseLost:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever breaks a leg must not break the engine
+            now, most = self._clock.now(), self._limits.attempts
+            review = self._ids.review()
+            return endings.of_error(error, steps.task, now, most, self._chance, review)
+        else:
+            return endings.of(outcome, steps.task, self._clock.now(), self._ids.review())
+        return self._stopped(steps)
+
+    async def _outcome(self, steps: LocalSteps) -> Outcome:
+        return await run.run(self._rooms, steps)
+
+    def _stopped(self, steps: LocalSteps) -> moves.Ending:
+        task, wish = steps.task, steps.wish or "park"
+        if wish == "park":
+            return endings.parked(task, self._clock.now())
+        sent = bool(task.delivery) and all(d.status == "sent" for d in task.delivery)
+        if wish != "pause" and task.status is Status.DELIVERING and sent:
+            # Too late to cancel: everything is out.
+            done = Done(task.delivery[0].body or "")
+            return endings.of(done, task, self._clock.now(), self._ids.review())
+        return endings.stopped(task, wish)
+
+    async def _drain(self, limit: float | None) -> None:
+        legs = [leg for leg, _ in self._legs.values()]
+        if legs:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.gather(*map(asyncio.shield, legs)), limit)
+
+    async def _beat(self) -> None:
+        """Say that this worker is alive, while it has work; idle is idle."""
+        while True:
+            await self._clock.sleep(HEARTBEAT)
+            if self._legs:
+                with contextlib.suppress(StoreTrouble):
+                    await self._db.write(runs.beat, self.worker, self._clock.now())
+
+
+def _wish(task: Task) -> str | None:
+    if task.cancel_requested:
+        return "cancel"
+    return "pause" if task.pause_requested else None

@@ -1,0 +1,193 @@
+"""A leg's memory on the store: every step, move and send is written down under the lease."""
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Concatenate, Final, ParamSpec, TypeVar, cast, get_type_hints
+
+from remit.errors import LeaseLost, RemitError, StoreTrouble, Transient
+from remit.model.codec import Json, from_json, to_json
+from remit.model.contract import Verdict
+from remit.model.delivery import Accepted, Answer, Delivery, DeliveryStatus, Refused, Retry, Unknown
+from remit.model.plan import Item
+from remit.model.review import Decision
+from remit.model.run import Lease
+from remit.model.status import Actor, Status
+from remit.model.task import Task
+from remit.ports import Clock
+from remit.store import deliveries, moves, rows, runs
+from remit.store.database import Database, Tx
+from remit.store.queue import Claim
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+TROUBLE_PAUSE: Final = 1.0
+
+
+class Stopped(RemitError):
+    """The owner wished for it, or the process ends; the leg stops at this boundary."""
+
+    def __init__(self, wish: str) -> None:
+        super().__init__(wish)
+        self.wish = wish
+
+
+class LocalSteps:
+    """What `ports.Steps` and `ports.Ledger` promise, on a local store."""
+
+    def __init__(self, claim: Claim, db: Database, clock: Clock, step_limit: float) -> None:
+        self.task: Task = claim.task
+        self.lease: Lease = claim.lease
+        self.started_at: datetime = clock.now()
+        self.wish: str | None = _wish_of(claim.task)
+        self.sending = False
+        self._recorded: dict[str, Json] = dict(claim.steps)
+        self._decisions: Mapping[str, Decision] = claim.decisions
+        self._db = db
+        self._clock = clock
+        self._limit = step_limit
+        self._news = False  # whether the task's details changed since they were written
+
+    @property
+    def ledger(self) -> "LocalSteps":
+        return self
+
+    async def do(
+        self, name: str, work: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        if name in self._recorded:
+            return from_json(_promised(work), self._recorded[name])
+        self.boundary()
+        try:
+            async with asyncio.timeout(self._limit):
+                result = await work(*args, **kwargs)
+        except TimeoutError:
+            sentence = f"The step {name} took longer than {self._limit:.0f} s."
+            raise Transient(sentence) from None
+        output = to_json(result)
+        self.wish = await self.write(
+            runs.record_step, self.lease, name, output, self._details(), self._clock.now()
+        )
+        self._recorded[name] = output
+        return result
+
+    async def move(self, to: Status, by: Actor) -> None:
+        if self.task.status is to:
+            self.boundary()
+            return
+        self.boundary()
+        self.wish = await self.write(
+            moves.move,
+            self.task,
+            self.lease,
+            to,
+            by,
+            details=self._details(),
+            now=self._clock.now(),
+        )
+        self.task = replace(self.task, status=to)
+
+    async def decided(self, key: str) -> Decision | None:
+        return self._decisions.get(key)
+
+    def keep(
+        self,
+        *,
+        work: tuple[Item, ...] | None = None,
+        tool_output: str | None = None,
+        verdict: Verdict | None = None,
+    ) -> None:
+        before = self.task
+        self.task = replace(
+            before,
+            work=before.work if work is None else work,
+            tool_output=before.tool_output if tool_output is None else tool_output,
+            verdict=before.verdict if verdict is None else verdict,
+        )
+        self._news |= self.task != before
+
+    # The ledger ---------------------------------------------------------------------------------
+
+    async def claim(self, delivery: Delivery, body: str) -> int:
+        self.boundary()
+        self.sending = True  # from here to the record nobody may interrupt
+        digest = hashlib.sha256(body.encode()).hexdigest()
+        now = self._clock.now()
+        attempt = await self.write(deliveries.claim_send, self.lease, delivery, body, digest, now)
+        self._replace(delivery, status=DeliveryStatus.SENDING, body=body)
+        return attempt
+
+    async def settle(self, delivery: Delivery, attempt: int, answer: Answer) -> None:
+        now = self._clock.now()
+        settled = await self.write(
+            deliveries.settle_send, self.lease, delivery, attempt, answer, now
+        )
+        self.sending = False
+        if not settled:
+            raise LeaseLost(self.task.id, self.lease.number)
+        match answer:
+            case Accepted(ref):
+                self._replace(delivery, status=DeliveryStatus.SENT, receipt=ref, sent_at=now)
+            case Retry(why):
+                self._replace(delivery, status=DeliveryStatus.PENDING, reason=why)
+            case Refused(why):
+                self._replace(delivery, status=DeliveryStatus.REFUSED, reason=why)
+            case Unknown(why):
+                self._replace(delivery, status=DeliveryStatus.UNKNOWN, reason=why)
+
+    async def post(self, delivery: Delivery, body: str) -> None:
+        self.boundary()
+        digest = hashlib.sha256(body.encode()).hexdigest()
+        now = self._clock.now()
+        await self.write(deliveries.post, self.lease, delivery, body, digest, now)
+        self._replace(delivery, status=DeliveryStatus.SENT, body=body, sent_at=now)
+
+    async def doubt(self, delivery: Delivery, why: str) -> None:
+        await self.write(deliveries.doubt, self.lease, delivery, why, self._clock.now())
+        self._replace(delivery, status=DeliveryStatus.UNKNOWN, reason=why)
+
+    # Beneath ------------------------------------------------------------------------------------
+
+    def boundary(self) -> None:
+        """Here a run may stop: nothing is half done."""
+        if self.wish is not None:
+            raise Stopped(self.wish)
+
+    async def write(
+        self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Write; while the disk is full or the file is locked, wait. Nothing is lost."""
+        while True:
+            try:
+                return await self._db.write(work, *args, **kwargs)
+            except StoreTrouble:
+                await self._clock.sleep(TROUBLE_PAUSE)
+
+    def _details(self) -> str | None:
+        if not self._news:
+            return None
+        self._news = False
+        return rows.details(self.task)
+
+    def _replace(self, delivery: Delivery, **changes: object) -> None:
+        self.task = replace(
+            self.task,
+            delivery=tuple(
+                replace(each, **changes) if each.id == delivery.id else each  # type: ignore[arg-type]
+                for each in self.task.delivery
+            ),
+        )
+
+
+def _promised(work: Callable[P, Awaitable[T]]) -> type[T]:
+    """The type that a step's function says it returns."""
+    return cast("type[T]", get_type_hints(work)["return"])
+
+
+def _wish_of(task: Task) -> str | None:
+    if task.cancel_requested:
+        return "cancel"
+    return "pause" if task.pause_requested else None

@@ -1,0 +1,138 @@
+"""Every error Remit raises on purpose, sorted by who must act.
+
+RemitError
+├── BadInput            the caller sent something we cannot read; change it
+│   └── KeyReused       an Idempotency-Key came back with another body
+├── NotFound            the caller named something that is not here
+├── Conflict            the caller came too late, or asks for what may not be
+│   ├── IllegalMove     a task was asked to become what it may not become
+│   └── AlreadyDecided  somebody answered this review before
+├── Failed              a step did not work out; the engine decides what follows
+│   ├── Transient       it may work later
+│   └── Permanent       it will not
+├── LeaseLost           another leg holds this task now; stop and write nothing
+├── StoreTrouble        the operator must look at the disk or the file
+│   ├── StoreForeign    the file is not ours
+│   ├── StoreCorrupt    the file is damaged
+│   ├── StoreNewer      the file was written by a newer Remit
+│   ├── StoreBusy       another program holds the file locked
+│   └── StoreFull       there is no room left to write
+├── HomeLocked          another Remit works in this directory
+└── Unreachable         the running Remit does not answer
+"""
+
+from collections.abc import Iterable
+
+
+class RemitError(Exception):
+    """Root of everything Remit raises on purpose; its text is a sentence for a person."""
+
+
+class BadInput(RemitError):
+    def __init__(self, sentence: str, *, field: str | None = None) -> None:
+        super().__init__(sentence)
+        self.field = field
+
+
+class KeyReused(BadInput):
+    def __init__(self, key: str) -> None:
+        super().__init__(
+            f"Idempotency-Key {key!r} was used before with another request. "
+            "Send the same request again, or take a new key."
+        )
+
+
+class NotFound(RemitError):
+    def __init__(self, kind: str, ident: str) -> None:
+        super().__init__(f"There is no {kind} {ident}.")
+
+
+class Conflict(RemitError):
+    """What was asked for is understood, but not possible as things stand."""
+
+
+class IllegalMove(Conflict):
+    def __init__(self, task: str, now: str, to: str, allowed: Iterable[str]) -> None:
+        self.allowed = tuple(sorted(allowed))
+        may = ", ".join(self.allowed) or "nothing more"
+        super().__init__(f"Task {task} is {now}; it may become {may}, not {to}.")
+
+
+class AlreadyDecided(Conflict):
+    def __init__(self, review: str, answer: str, at: str) -> None:
+        super().__init__(f"Review {review} was decided before: {answer}, at {at}.")
+
+
+class Failed(RemitError):
+    """A step did not work out."""
+
+
+class Transient(Failed):
+    def __init__(self, sentence: str, *, after: float | None = None) -> None:
+        super().__init__(sentence)
+        self.after = after
+
+
+class Permanent(Failed):
+    """Trying again would give the same."""
+
+
+class LeaseLost(RemitError):
+    def __init__(self, task: str, lease: int) -> None:
+        super().__init__(f"Lease {lease} on {task} has ended; another leg may hold it.")
+
+
+class StoreTrouble(RemitError):
+    """The operator must look at the disk or the file."""
+
+
+class StoreForeign(StoreTrouble):
+    def __init__(self, path: str, what: str) -> None:
+        super().__init__(
+            f"{path} is not a Remit database ({what}). Nothing was changed. "
+            "Point REMIT_HOME at another directory, or move that file away."
+        )
+
+
+class StoreCorrupt(StoreTrouble):
+    def __init__(self, path: str, what: str) -> None:
+        super().__init__(
+            f"{path} is damaged ({what}). Nothing was changed. "
+            "Restore the newest backup with `remit restore`, or keep the file for rescue."
+        )
+
+
+class StoreNewer(StoreTrouble):
+    def __init__(self, path: str, found: int, known: int) -> None:
+        super().__init__(
+            f"{path} has schema {found}; this Remit knows up to {known}. Upgrade Remit."
+        )
+
+
+class StoreBusy(StoreTrouble):
+    def __init__(self, path: str, seconds: float) -> None:
+        super().__init__(
+            f"{path} is locked by another program for more than {seconds:.0f} s. "
+            "Nothing is lost; Remit goes on once it is free."
+        )
+
+
+class StoreFull(StoreTrouble):
+    def __init__(self, path: str, what: str) -> None:
+        super().__init__(
+            f"{path} cannot be written ({what}). What was acknowledged is safe. "
+            "Make room on the disk; Remit goes on by itself."
+        )
+
+
+class HomeLocked(RemitError):
+    def __init__(self, home: str, holder: str) -> None:
+        super().__init__(
+            f"Another Remit works in {home} ({holder}). One process per directory: "
+            "stop that one, or use another REMIT_HOME."
+        )
+
+
+class Unreachable(RemitError):
+    def __init__(self, where: str, why: str) -> None:
+        super().__init__(f"The Remit that works in this directory ({where}) does not answer: {why}")

@@ -1,0 +1,100 @@
+"""A cue becomes a task; what cannot be read is refused with a sentence, and nothing is stored."""
+
+import unicodedata
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from remit.errors import BadInput
+from remit.model.delivery import Delivery
+from remit.model.ids import Ids
+from remit.model.plan import Became, Clause, Request, Rule
+from remit.model.task import Cue, Priority, Task, TaskType
+from remit.ports import Clock
+from remit.store import tasks
+from remit.store.database import Database
+
+MOST_TITLE: Final = 300
+MOST_TEXT: Final = 100_000
+PATIENCE: Final = timedelta(minutes=1)  # a time that passed while the request was on its way
+
+
+class Intake:
+    def __init__(self, db: Database, clock: Clock, ids: Ids) -> None:
+        self._db = db
+        self._clock = clock
+        self._ids = ids
+
+    async def admit(self, cue: Cue) -> Task:
+        """Store the task durably, then return it; the same cue twice is the same task."""
+        task = make(cue, self._ids, self._clock.now())
+        return await self._db.write(tasks.admit, task)
+
+
+def make(cue: Cue, ids: Ids, now: datetime) -> Task:
+    """Turn a cue into a task, or say what is wrong with it."""
+    check(cue, now)
+    text = cue.text or cue.title
+    return Task(
+        id=ids.task(),
+        type=TaskType.SCHEDULED if cue.scheduled_for else TaskType.IMMEDIATE,
+        source=cue.source,
+        title=cue.title.strip(),
+        instructions=cue.instructions or text,
+        request=Request(text, (Clause(text, 0, len(text), _became(cue)),)),
+        created_at=now,
+        last_updated=now,
+        created_by=cue.created_by,
+        session_id=cue.session_id or ids.session(),
+        work=cue.work,
+        delivery=tuple(replace(delivery, id=ids.delivery()) for delivery in cue.delivery),
+        contract=cue.contract,
+        context=cue.context,
+        priority=cue.priority or Priority.LOW,
+        rule=Rule("owner", "the owner said so") if cue.priority else None,
+        taint=cue.taint,
+        scheduled_for=cue.scheduled_for,
+        retry_of=cue.retry_of,
+    )
+
+
+def check(cue: Cue, now: datetime) -> None:
+    """Refuse what no task can be made of."""
+    _text("title", cue.title, MOST_TITLE)
+    if not cue.title.strip():
+        raise BadInput("title is empty; say in a few words what is to be done.", field="title")
+    if "\n" in cue.title.strip():
+        raise BadInput("title must be one line; put the rest into instructions.", field="title")
+    _text("text", cue.text, MOST_TEXT)
+    _text("instructions", cue.instructions or "", MOST_TEXT)
+    _text("source ref", cue.source.ref, 500)
+    for item in cue.work:
+        _text("work item", item.description, MOST_TEXT)
+    for delivery in cue.delivery:
+        _delivery(delivery)
+    if cue.scheduled_for is not None and cue.scheduled_for < now - PATIENCE:
+        sentence = (
+            f"scheduled_for {cue.scheduled_for:%Y-%m-%d %H:%M} UTC has passed; give a time to come."
+        )
+        raise BadInput(sentence, field="scheduled_for")
+
+
+def _delivery(delivery: Delivery) -> None:
+    _text("channel", delivery.channel, 100)
+    _text("recipient", delivery.recipient or "", 500)
+    _text("content", delivery.content or "", MOST_TEXT)
+    if delivery.content is not None and not delivery.content.strip():
+        raise BadInput("content is empty; leave it out, and the brain writes it.", field="content")
+
+
+def _text(name: str, text: str, most: int) -> None:
+    if len(text) > most:
+        raise BadInput(f"{name} has {len(text)} characters; at most {most} are kept.", field=name)
+    for char in text:
+        if unicodedata.category(char) in ("Cc", "Cs") and char not in "\n\r\t":
+            raise BadInput(f"{name} holds a control character (U+{ord(char):04X}).", field=name)
+
+
+def _became(cue: Cue) -> Became:
+    precomposed = cue.delivery and not cue.work and all(d.content for d in cue.delivery)
+    return Became.DELIVERY if precomposed else Became.WORK

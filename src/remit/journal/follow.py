@@ -1,0 +1,49 @@
+"""The journal as a stream: everything since a place, then everything to come."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Final
+
+from remit.model.event import Event
+from remit.model.ids import TaskId
+from remit.store import events
+from remit.store.database import Database
+
+PAGE: Final = 500
+
+
+class Journal:
+    """Feeds whoever wants to know: sockets, webhooks, logs, the terminal."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._news = asyncio.Event()
+        db.on_commit(self._ring)
+
+    async def follow(self, since: int) -> AsyncIterator[Event]:
+        """Yield every event after `since`, in order, without a gap, for ever."""
+        async for page in self.pages(since):
+            for event in page:
+                yield event
+
+    async def pages(self, since: int) -> AsyncIterator[list[Event]]:
+        """The same, in handfuls: as many as there are, when there are any."""
+        while True:
+            news = self._news
+            found = await self._db.read(events.after, since, PAGE)
+            if found:
+                since = found[-1].seq
+                yield found
+            else:
+                await news.wait()
+
+    async def of_task(self, task_id: TaskId, n: int = 0) -> list[Event]:
+        return await self._db.read(events.of_task, task_id, n)
+
+    async def last(self) -> int:
+        return await self._db.read(events.last)
+
+    def _ring(self, _: int) -> None:
+        # A new bell each time: whoever read before this commit holds the old one and wakes.
+        self._news.set()
+        self._news = asyncio.Event()

@@ -1,0 +1,73 @@
+"""Writes `tasks/logs/{id}.jsonl` from the journal; the rows are the truth, the files a copy.
+
+Each line carries its place in the journal, so a file that was cut mid-line, or is missing, is
+mended by writing on from the last whole line.
+"""
+
+import json
+import os
+from collections import OrderedDict, defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from remit.journal.transcript import line
+from remit.model.event import Event
+from remit.model.ids import TaskId, task_id
+
+_REMEMBERED: Final = 4096
+
+
+class Scribe:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._last: OrderedDict[TaskId, int] = OrderedDict()
+
+    def write(self, found: Iterable[Event]) -> None:
+        """Append what is not in the files yet."""
+        by_task: defaultdict[TaskId, list[Event]] = defaultdict(list)
+        for event in found:
+            if event.task_id is not None:
+                by_task[event.task_id].append(event)
+        for task, events in by_task.items():
+            self._append(task, events)
+
+    def rebuild(self, task: TaskId, events: list[Event]) -> Path:
+        """Write one log anew, whole."""
+        path = self._path(task)
+        path.unlink(missing_ok=True)
+        self._last.pop(task, None)
+        self._append(task, events)
+        return path
+
+    def _append(self, task: TaskId, events: list[Event]) -> None:
+        path = self._path(task)
+        last = self._last.get(task)
+        if last is None:
+            last = mend(path)
+        fresh = [event for event in events if event.seq > last]
+        if fresh:
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+            with open(os.open(path, flags, 0o600), "w", encoding="utf-8") as file:  # noqa: PTH123
+                file.write("".join(map(line, fresh)))
+            last = fresh[-1].seq
+        self._last[task] = last
+        if len(self._last) > _REMEMBERED:
+            self._last.popitem(last=False)
+
+    def _path(self, task: TaskId) -> Path:
+        """Derived from a checked id, so that no id can lead out of the folder."""
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return self._folder / f"{task_id(task)}.jsonl"
+
+
+def mend(path: Path) -> int:
+    """Cut off a torn last line; return the place of the last whole one."""
+    if not path.exists():
+        return 0
+    whole = path.read_bytes()
+    kept = whole[: whole.rfind(b"\n") + 1]
+    if len(kept) != len(whole):
+        os.truncate(path, len(kept))
+    lines = kept.splitlines()
+    return int(json.loads(lines[-1])["seq"]) if lines else 0

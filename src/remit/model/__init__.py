@@ -1,0 +1,1 @@
+"""The words. Frozen, pure, and importing nothing of ours but `errors`."""

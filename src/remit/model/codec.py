@@ -1,0 +1,176 @@
+"""Values to JSON and back, by their types. Unknown fields are refused, not dropped."""
+
+import json
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from functools import cache
+from types import NoneType, UnionType
+from typing import Final, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from remit.errors import BadInput
+
+Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
+JsonMap: TypeAlias = "dict[str, Json]"
+T = TypeVar("T")
+
+_ENCODE: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
+
+
+def text_of(value: Json) -> str:
+    """Write JSON so that equal values give equal text."""
+    return _ENCODE(value)
+
+
+def to_json(value: object) -> Json:
+    """Write a value of the model as JSON."""
+    match value:
+        case StrEnum():
+            return value.value
+        case str() | int() | float() | None:
+            return value
+        case datetime():
+            return stamp(value)
+        case tuple() | list():
+            return [to_json(part) for part in value]
+        case _:
+            return {name: to_json(part) for name, part in _parts(value)}
+
+
+def from_json(kind: type[T], data: Json) -> T:
+    """Read a value of the model; a field that is missing, unknown or of a wrong type is named."""
+    return cast("T", _reader(cast("Hashable", kind))(data, kind.__name__))
+
+
+def stamp(moment: datetime) -> str:
+    """Write a moment as RFC 3339 in UTC, to the millisecond."""
+    text = moment.astimezone(UTC).isoformat(timespec="milliseconds")
+    return text.removesuffix("+00:00") + "Z"
+
+
+def moment(text: str) -> datetime:
+    """Read RFC 3339; a time without an offset is refused, for nobody can know what it means."""
+    try:
+        read = datetime.fromisoformat(text)
+        in_utc = read.astimezone(UTC) if read.tzinfo else None
+    except (ValueError, OverflowError):
+        sentence = f"{text!r:.60} is not a time; write it like 2026-02-22T15:30:00Z."
+        raise BadInput(sentence) from None
+    if in_utc is None:
+        sentence = (
+            f"{text!r} has no offset; write it like 2026-02-22T15:30:00+01:00 or end it in Z."
+        )
+        raise BadInput(sentence)
+    return in_utc
+
+
+_Read: TypeAlias = Callable[[Json, str], object]
+
+
+def _parts(value: object) -> Iterable[tuple[str, object]]:
+    if isinstance(value, Mapping):
+        return value.items()
+    return ((name, getattr(value, name)) for name in _names(cast("Hashable", type(value))))
+
+
+@cache
+def _names(kind: Hashable) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(cast("type", kind)))
+
+
+@cache
+def _reader(kind: Hashable) -> _Read:
+    origin = get_origin(kind)
+    if origin in (UnionType, Union):
+        return _optional(kind)
+    if origin is tuple:
+        return _tuple(kind)
+    if origin is dict:
+        return _map
+    supertype = cast("type", getattr(kind, "__supertype__", kind))
+    return _record(supertype) if is_dataclass(supertype) else _scalar(supertype)
+
+
+def _optional(kind: Hashable) -> _Read:
+    inner = [arg for arg in get_args(kind) if arg is not NoneType]
+    if len(inner) != 1:
+        return lambda data, _: data  # Json itself: whatever it is, it is right
+    read = _reader(inner[0])
+    return lambda data, at: None if data is None else read(data, at)
+
+
+def _tuple(kind: Hashable) -> _Read:
+    part = _reader(get_args(kind)[0])
+    return lambda data, at: tuple(part(x, f"{at}[{i}]") for i, x in enumerate(_list(data, at)))
+
+
+def _scalar(kind: type) -> _Read:
+    def read(data: Json, at: str) -> object:
+        if kind is datetime and isinstance(data, str):
+            return _moment(data, at)
+        if issubclass(kind, StrEnum):
+            return _member(kind, data, at)
+        if kind is float and type(data) is int and abs(data) <= _EXACT:
+            return float(data)
+        if type(data) is not kind:
+            sentence = f"{at} must be {_WORDS[kind]}, not {data!r:.60}."
+            raise BadInput(sentence, field=at)
+        return data
+
+    return read
+
+
+def _moment(data: str, at: str) -> datetime:
+    try:
+        return moment(data)
+    except BadInput as bad:
+        raise BadInput(f"{at}: {bad}", field=at) from None
+
+
+def _member(kind: type[StrEnum], data: Json, at: str) -> StrEnum:
+    try:
+        return kind(cast("str", data))
+    except ValueError:
+        known = ", ".join(kind)
+        sentence = f"{at} is {data!r:.60}; it may be {known}."
+        raise BadInput(sentence, field=at) from None
+
+
+def _record(kind: type) -> _Read:
+    # `JsonMap` names `Json`, which the module that uses it need not have imported.
+    hints = get_type_hints(kind, localns={"Json": Json})
+    readers = {name: _reader(hints[name]) for name in _names(kind)}
+    needed = {f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING}
+
+    def read(data: Json, at: str) -> object:
+        given = _map(data, at)
+        for name in given.keys() - readers.keys():
+            raise BadInput(f"{at} has no field {name!r:.60}.", field=name)
+        for name in sorted(needed - given.keys()):
+            raise BadInput(f"{at} lacks the field {name!r}.", field=name)
+        return kind(**{name: readers[name](part, f"{at}.{name}") for name, part in given.items()})
+
+    return read
+
+
+def _list(data: Json, at: str) -> list[Json]:
+    if not isinstance(data, list):
+        raise BadInput(f"{at} must be a list, not {data!r:.60}.", field=at)
+    return data
+
+
+def _map(data: Json, at: str) -> dict[str, Json]:
+    if not isinstance(data, dict):
+        raise BadInput(f"{at} must be an object, not {data!r:.60}.", field=at)
+    return data
+
+
+_EXACT: Final = 2**53  # the last whole number a float holds without loss
+_WORDS: Final[dict[type, str]] = {
+    str: "text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    datetime: "a time like 2026-02-22T15:30:00Z",
+}

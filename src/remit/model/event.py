@@ -1,0 +1,58 @@
+"""What happened, in the past tense, each entry bound to the one before by a hash."""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from remit.model.codec import JsonMap
+from remit.model.ids import TaskId
+from remit.model.status import Actor
+
+
+class Kind(StrEnum):
+    TASK_CREATED = "task.created"
+    TASK_MOVED = "task.moved"
+    TASK_UPDATED = "task.updated"
+    TASK_LOGGED = "task.logged"
+    RUN_STARTED = "run.started"
+    RUN_ENDED = "run.ended"
+    STEP_DONE = "step.done"
+    DELIVERY_CLAIMED = "delivery.claimed"
+    DELIVERY_SETTLED = "delivery.settled"
+    REVIEW_OPENED = "review.opened"
+    REVIEW_DECIDED = "review.decided"
+    STORE_RESTORED = "store.restored"
+
+
+GENESIS: Final = bytes(32)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something to be written down; the journal gives it its place."""
+
+    kind: Kind
+    actor: Actor
+    data: JsonMap
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    seq: int  # of the whole journal, without gaps
+    task_id: TaskId | None
+    n: int  # of this task, without gaps
+    kind: Kind
+    actor: Actor
+    at: datetime
+    data: JsonMap
+    hash: str
+
+
+def chain(previous: bytes, row: tuple[object, ...]) -> bytes:
+    """Bind an entry to everything that was written before it.
+
+    The data stands last and nothing before it can hold the separator, so no two rows read alike.
+    """
+    return hashlib.sha256(previous + "\x1f".join(map(str, row)).encode()).digest()

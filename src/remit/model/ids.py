@@ -1,0 +1,81 @@
+"""Names of things: a prefix, and a ULID that sorts by time."""
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final, NewType
+
+from remit.errors import BadInput
+
+TaskId = NewType("TaskId", str)
+RunId = NewType("RunId", str)
+ReviewId = NewType("ReviewId", str)
+DeliveryId = NewType("DeliveryId", str)
+SessionId = NewType("SessionId", str)
+SeriesId = NewType("SeriesId", str)
+ConversationId = NewType("ConversationId", str)
+WorkerId = NewType("WorkerId", str)
+
+RANDOM_BITS: Final = 80
+_ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_PAIRS: Final = tuple(a + b for a in _ALPHABET for b in _ALPHABET)
+_ULID: Final = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
+
+
+class Ids:
+    """Makes ids that never repeat and never sort before an earlier one, whatever the clock does."""
+
+    def __init__(self, now: Callable[[], datetime], chance: Callable[[int], int]) -> None:
+        self._now = now
+        self._chance = chance
+        self._last = 0
+
+    def ulid(self) -> str:
+        moment = int(self._now().timestamp() * 1000) << RANDOM_BITS
+        # A clock that stands still or goes back must not make an id that sorts before the last.
+        self._last = max(moment | self._chance(RANDOM_BITS), self._last + 1)
+        return encode(self._last)
+
+    def task(self) -> TaskId:
+        return TaskId("task-" + self.ulid())
+
+    def run(self) -> RunId:
+        return RunId("run-" + self.ulid())
+
+    def review(self) -> ReviewId:
+        return ReviewId("rev-" + self.ulid())
+
+    def delivery(self) -> DeliveryId:
+        return DeliveryId("dlv-" + self.ulid())
+
+    def session(self) -> SessionId:
+        return SessionId("ses-" + self.ulid())
+
+    def worker(self) -> WorkerId:
+        return WorkerId("wrk-" + self.ulid())
+
+
+def encode(value: int) -> str:
+    """Write a 128-bit number as 26 letters of Crockford's base 32."""
+    pairs = [_PAIRS[value >> shift & 1023] for shift in range(120, -1, -10)]
+    return "".join(pairs)
+
+
+def task_id(text: str) -> TaskId:
+    """Read a task id as people write it: with or without the prefix, in any case."""
+    return TaskId(_read(text, "task"))
+
+
+def review_id(text: str) -> ReviewId:
+    return ReviewId(_read(text, "rev"))
+
+
+def _read(text: str, prefix: str) -> str:
+    ulid = text.strip().upper().removeprefix(prefix.upper() + "-")
+    if not _ULID.fullmatch(ulid):
+        shown = text if len(text) <= 60 else text[:57] + "..."  # noqa: PLR2004
+        sentence = (
+            f"{shown!r} is not a {prefix} id; one looks like {prefix}-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA."
+        )
+        raise BadInput(sentence, field="id")
+    return f"{prefix}-{ulid}"

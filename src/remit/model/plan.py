@@ -1,0 +1,89 @@
+"""What was asked for, what the brain shall work on, and where the result shall go."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from remit.model.contract import Contract
+from remit.model.delivery import Delivery
+
+
+class ItemStatus(StrEnum):
+    PENDING = "pending"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing the brain works on. Never delivered."""
+
+    description: str
+    status: ItemStatus = ItemStatus.PENDING
+
+
+class Became(StrEnum):
+    """What a clause of the request turned into."""
+
+    WORK = "work"
+    DELIVERY = "delivery"
+    TIME = "time"
+    CONSTRAINT = "constraint"
+    DECLINED = "declined"
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A piece of the owner's words, and what became of it; None means: nobody knows yet."""
+
+    text: str
+    start: int
+    end: int
+    became: Became | None = None
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The owner's words to the letter, with their clauses."""
+
+    text: str
+    clauses: tuple[Clause, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    work: tuple[Item, ...] = ()
+    delivery: tuple[Delivery, ...] = ()
+    contract: Contract | None = None
+
+    @property
+    def precomposed(self) -> bool:
+        """Whether everything to send was written by the owner, so that no brain is needed."""
+        return (
+            bool(self.delivery)
+            and not self.work
+            and all(delivery.content is not None for delivery in self.delivery)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What set a priority, kept so that one can ask why."""
+
+    name: str
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Guideline:
+    """A standing word of the owner to the brain."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What a finished task taught: a proposal, until the owner accepts it."""
+
+    text: str
+    learned_from: str

@@ -1,0 +1,72 @@
+"""A question to the owner, and the decision."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from remit.model.ids import ReviewId, TaskId
+from remit.model.status import Reason, Status
+
+
+class Answered(StrEnum):
+    """The words an owner may decide with."""
+
+    APPROVE = "approve"  # go on as shown
+    EDIT = "edit"  # send this text instead
+    BACK = "back"  # do it again, with a word
+    ANSWER = "answer"  # here is what you asked
+    ARRIVED = "arrived"  # the doubtful send got there
+    RESEND = "resend"  # send it again, I accept the risk
+    DROP = "drop"  # leave this delivery out
+    DECLINE = "decline"  # stop the task
+
+
+_APPROVE, _EDIT, _BACK, _ANSWER = Answered.APPROVE, Answered.EDIT, Answered.BACK, Answered.ANSWER
+_ARRIVED, _RESEND, _DROP, _DECLINE = (
+    Answered.ARRIVED,
+    Answered.RESEND,
+    Answered.DROP,
+    Answered.DECLINE,
+)
+
+OPTIONS: Final[dict[Reason, tuple[Answered, ...]]] = {
+    Reason.APPROVAL: (_APPROVE, _EDIT, _BACK, _DECLINE),
+    Reason.INPUT: (_ANSWER, _DECLINE),
+    Reason.AUTH: (_APPROVE, _DECLINE),
+    Reason.DELIVERABLE: (_EDIT, _BACK, _DECLINE),
+    Reason.VERIFICATION: (_APPROVE, _BACK, _DECLINE),
+    Reason.AMBIGUOUS: (_ARRIVED, _RESEND, _DROP, _DECLINE),
+    Reason.POISON: (_APPROVE, _DECLINE),
+}
+
+NEEDS_TEXT: Final = frozenset({Answered.EDIT, Answered.BACK, Answered.ANSWER})
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    answer: Answered
+    text: str | None = None
+    by: str = "owner"
+    decided_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """One question. `key` names the place in the run that asks, so that it is asked once."""
+
+    task_id: TaskId
+    key: str
+    reason: Reason
+    question: str
+    resume_to: Status
+    evidence: str = ""
+    about: str | None = None  # the delivery it is about, if it is about one
+    digest: str | None = None  # what exactly would be approved
+    id: ReviewId | None = None
+    opened_at: datetime | None = None
+    decision: Decision | None = None
+
+    @property
+    def options(self) -> tuple[Answered, ...]:
+        return OPTIONS[self.reason]

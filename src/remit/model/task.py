@@ -1,0 +1,171 @@
+"""A task, what cued it, and how it moves."""
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+
+from remit.errors import IllegalMove
+from remit.model.codec import JsonMap
+from remit.model.contract import Contract, Verdict
+from remit.model.delivery import Delivery
+from remit.model.ids import SeriesId, SessionId, TaskId
+from remit.model.plan import Item, Plan, Request, Rule
+from remit.model.status import ALLOWED, BY_PAIR, TERMINAL, Actor, Reason, Status
+
+
+class TaskType(StrEnum):
+    SCHEDULED = "scheduled"
+    IMMEDIATE = "immediate"
+
+
+class SourceKind(StrEnum):
+    CALDAV = "caldav"
+    CONVERSATION = "conversation"
+    WEBHOOK = "webhook"
+    MANUAL = "manual"
+    EMAIL = "email"
+    WHATSAPP = "whatsapp"
+    AGENT = "agent"
+
+
+class Creator(StrEnum):
+    SCHEDULER = "scheduler"
+    USER = "user"
+    AGENT = "agent"
+
+
+class Taint(StrEnum):
+    """The least trusted thing a task has read."""
+
+    OWNER = "owner"
+    CONTACT = "contact"
+    PUBLIC = "public"
+
+
+class Priority(StrEnum):
+    LOW = "low"
+    MED = "med"
+    HIGH = "high"
+    CRITICAL = "critical"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a cue came from; kind and ref together make intake idempotent."""
+
+    kind: SourceKind
+    ref: str
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Tokens and money (in cents); None is no limit."""
+
+    tokens: int | None = None
+    cents: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cue:
+    """What a trigger saw, before anyone decided it is work."""
+
+    source: Source
+    title: str
+    text: str
+    instructions: str | None = None
+    work: tuple[Item, ...] = ()
+    delivery: tuple[Delivery, ...] = ()
+    contract: Contract | None = None
+    context: JsonMap = field(default_factory=dict)
+    priority: Priority | None = None
+    scheduled_for: datetime | None = None
+    session_id: SessionId | None = None
+    retry_of: TaskId | None = None
+    created_by: Creator = Creator.USER
+    taint: Taint = Taint.OWNER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    id: TaskId
+    type: TaskType
+    source: Source
+    title: str
+    instructions: str
+    status: Status = Status.NEW
+    created_at: datetime
+    last_updated: datetime
+    created_by: Creator
+    session_id: SessionId
+    request: Request | None = None
+    work: tuple[Item, ...] = ()
+    delivery: tuple[Delivery, ...] = ()
+    contract: Contract | None = None
+    verdict: Verdict | None = None
+    context: JsonMap = field(default_factory=dict)
+    priority: Priority = Priority.LOW
+    rule: Rule | None = None
+    reason: Reason | None = None
+    resume_to: Status | None = None
+    series_id: SeriesId | None = None
+    slot: datetime | None = None
+    assigned_agent: str | None = None
+    taint: Taint = Taint.OWNER
+    budget: Budget = Budget()
+    spent: Budget = Budget(0, 0)
+    result_summary: str | None = None
+    tool_output: str | None = None
+    scheduled_for: datetime | None = None
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+    retry_of: TaskId | None = None
+    notes: tuple[str, ...] = ()  # what the owner said since: answers and corrections
+    cancel_requested: bool = False
+    pause_requested: bool = False
+    deleted_at: datetime | None = None
+    round: int = 0  # raised when the work is to be done anew
+    lease: int = 0  # raised by every claim
+    attempts: int = 0  # failed tries in this round
+    crashes: int = 0  # legs that ended with their process
+
+    def move(self, to: Status, by: Actor) -> "Task":
+        """Return the task as it stands after a legal move by one who may make it.
+
+        A pause remembers where it was; who asks the owner sets `reason` and `resume_to` first.
+        """
+        self.check_move(to, by)
+        if to is Status.NEEDS_REVIEW:
+            return replace(self, status=to)
+        resume_to = self.status if to is Status.PAUSED else None
+        return replace(self, status=to, reason=None, resume_to=resume_to)
+
+    def check_move(self, to: Status, by: Actor) -> None:
+        move = BY_PAIR.get((self.status, to))
+        if move is None or not self._back_where_it_was(to):
+            raise IllegalMove(self.id, self.status, to, self.allowed)
+        if by not in move.by:
+            # "it may become running, not running" would help nobody: the actor is what is wrong.
+            whose = " or ".join(sorted(move.by))
+            not_so = f"{to} by the {by}: that is for the {whose}"
+            raise IllegalMove(self.id, self.status, not_so, self.allowed)
+
+    @property
+    def allowed(self) -> frozenset[Status]:
+        """Where this very task may go: a paused one only where it was, or to its end."""
+        return frozenset(to for to in ALLOWED[self.status] if self._back_where_it_was(to))
+
+    @property
+    def plan(self) -> Plan:
+        return Plan(work=self.work, delivery=self.delivery, contract=self.contract)
+
+    @property
+    def ended(self) -> bool:
+        return self.status in TERMINAL
+
+    @property
+    def log_path(self) -> str:
+        """Derived from the id, never accepted from outside."""
+        return f"tasks/logs/{self.id}.jsonl"
+
+    def _back_where_it_was(self, to: Status) -> bool:
+        return self.status is not Status.PAUSED or to in (self.resume_to, Status.CANCELLED)

@@ -1,0 +1,196 @@
+"""The published faces of a task: S3's camelCase record and S4's, both projections of one.
+
+The two tables say what each of our statuses is called elsewhere.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from remit.model.codec import JsonMap, stamp, to_json
+from remit.model.contract import Contract, Verdict
+from remit.model.delivery import Delivery, DeliveryStatus
+from remit.model.status import Reason, Status
+from remit.model.task import Task
+
+SCHEMA_VERSION: Final = 1
+
+
+class View(StrEnum):
+    S3 = "s3"
+    S4 = "s4"
+
+
+_S3: Final[Mapping[Status, str]] = {
+    Status.NEW: "pending",
+    Status.READY: "pending",
+    Status.RUNNING: "running",
+    Status.VERIFYING: "running",
+    Status.DELIVERING: "running",
+    Status.NEEDS_REVIEW: "needs_review",
+    Status.PAUSED: "paused",
+    Status.COMPLETED: "completed",
+    Status.FAILED: "failed",
+    Status.CANCELLED: "deleted",
+}
+_S4: Final[Mapping[Status, str]] = {
+    Status.NEW: "NEW",
+    Status.READY: "READY",
+    Status.RUNNING: "IN_PROGRESS",
+    Status.VERIFYING: "IN_PROGRESS",
+    Status.DELIVERING: "IN_PROGRESS",
+    Status.NEEDS_REVIEW: "WAITING_HITL",
+    Status.PAUSED: "WAITING_HITL",
+    Status.COMPLETED: "DONE",
+    Status.FAILED: "CANCELLED",
+    Status.CANCELLED: "CANCELLED",
+}
+_DELIVERY: Final[Mapping[DeliveryStatus, str]] = {
+    DeliveryStatus.PENDING: "pending",
+    DeliveryStatus.SENDING: "pending",
+    DeliveryStatus.SENT: "completed",
+    DeliveryStatus.REFUSED: "failed",
+    DeliveryStatus.UNKNOWN: "needs_review",
+}
+_HOLDS_DELIVERY: Final = frozenset({Reason.DELIVERABLE, Reason.APPROVAL, Reason.VERIFICATION})
+
+
+def show(task: Task, view: View) -> JsonMap:
+    """Show a task in one of its published forms."""
+    return _RENDER[view](task)
+
+
+def s3_status(task: Task) -> str:
+    return "deleted" if task.deleted_at else _S3[task.status]
+
+
+def s4_status(task: Task) -> str:
+    if task.status is Status.PAUSED and task.resume_to in (Status.NEW, Status.READY):
+        return _S4[task.resume_to]
+    return _S4[task.status]
+
+
+def delivery_status(delivery: Delivery, task: Task) -> str:
+    """An action that cannot go out shows itself as held, as its task does."""
+    held = task.status is Status.NEEDS_REVIEW and task.reason in _HOLDS_DELIVERY
+    if held and delivery.status is DeliveryStatus.PENDING:
+        return "needs_review"
+    return _DELIVERY[delivery.status]
+
+
+def _s3(task: Task) -> JsonMap:
+    return {
+        "id": task.id,
+        "type": task.type.value,
+        "sourceType": task.source.kind.value,
+        "sourceRef": task.source.ref,
+        "title": task.title,
+        "instructions": task.instructions,
+        "status": s3_status(task),
+        "state": task.status.value,
+        "reason": _value(task.reason),
+        "sessionId": task.session_id,
+        "recurrenceId": task.series_id,
+        "occurrenceDate": _at(task.slot),
+        "work": [to_json(item) for item in task.work],
+        "delivery": [_s3_delivery(delivery, task) for delivery in task.delivery],
+        "verificationContract": s3_contract(task.contract) if task.contract else None,
+        "verificationResults": s3_results(task.verdict) if task.verdict else None,
+        "context": task.context,
+        "request": to_json(task.request),
+        "priority": task.priority.value,
+        "priorityRule": to_json(task.rule),
+        "taint": task.taint.value,
+        "assignedAgent": task.assigned_agent,
+        "resultSummary": task.result_summary,
+        "toolOutput": task.tool_output,
+        "budget": to_json(task.budget),
+        "spent": to_json(task.spent),
+        "created": _at(task.created_at),
+        "scheduledFor": _at(task.scheduled_for),
+        "startedAt": _at(task.started_at),
+        "completedAt": _at(task.completed_at),
+        "lastUpdated": _at(task.last_updated),
+        "createdBy": task.created_by.value,
+        "logPath": task.log_path,
+        "retryOf": task.retry_of,
+        "cancelRequested": task.cancel_requested,
+        "deletedAt": _at(task.deleted_at),
+    }
+
+
+def _s3_delivery(delivery: Delivery, task: Task) -> JsonMap:
+    return {
+        "id": delivery.id,
+        "channel": delivery.channel,
+        "recipient": delivery.recipient,
+        "content": delivery.content,
+        "status": delivery_status(delivery, task),
+        "state": delivery.status.value,
+        "reason": delivery.reason,
+        "receipt": delivery.receipt,
+        "sentAt": _at(delivery.sent_at),
+    }
+
+
+def s3_contract(contract: Contract) -> JsonMap:
+    return {
+        "type": contract.type.value,
+        "criteria": [to_json(criterion) for criterion in contract.criteria],
+        "generatedFrom": contract.generated_from.value,
+        "generatedAt": _at(contract.generated_at),
+    }
+
+
+def s3_results(verdict: Verdict) -> JsonMap:
+    return {
+        "overall": "pass" if verdict.passed else "fail",
+        "criteria": [
+            {
+                "activity": finding.activity,
+                "status": finding.result.value,
+                "error": finding.error,
+                "attempts": finding.attempts,
+            }
+            for finding in verdict.findings
+        ],
+        "completedAt": _at(verdict.completed_at),
+    }
+
+
+def _s4(task: Task) -> JsonMap:
+    return {
+        "task_id": task.id.removeprefix("task-"),
+        "created_at": _at(task.created_at),
+        "source": f"{task.source.kind.value}:{task.source.ref}",
+        "objective": task.title,
+        "context": task.context,
+        "priority": task.priority.value,
+        "status": s4_status(task),
+        "subtasks": [
+            {"step": item.description, "done": item.status == "completed"} for item in task.work
+        ],
+        "assigned_agent": task.assigned_agent,
+        "last_updated": _at(task.last_updated),
+        "tool_output": task.tool_output,
+        "result_summary": task.result_summary,
+        "cancel_reason": _cancel_reason(task),
+    }
+
+
+def _cancel_reason(task: Task) -> str | None:
+    if task.status in (Status.FAILED, Status.CANCELLED):
+        return task.status.value
+    return None
+
+
+def _at(moment: datetime | None) -> str | None:
+    return stamp(moment) if moment else None
+
+
+def _value(word: StrEnum | None) -> str | None:
+    return word and word.value
+
+
+_RENDER: Final[Mapping[View, Callable[[Task], JsonMap]]] = {View.S3: _s3, View.S4: _s4}

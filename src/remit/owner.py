@@ -1,0 +1,73 @@
+"""What the owner may do to a task at any time: pause, resume, cancel, run now, delete, retry."""
+
+from remit.errors import Conflict
+from remit.model.delivery import Delivery
+from remit.model.ids import TaskId
+from remit.model.plan import Item
+from remit.model.task import Cue, Source, SourceKind, Task
+from remit.ports import Clock
+from remit.store import moves, tasks
+from remit.store.database import Database
+
+
+class Owner:
+    def __init__(self, db: Database, clock: Clock) -> None:
+        self._db = db
+        self._clock = clock
+
+    async def pause(self, task_id: TaskId) -> Task:
+        """Stop at the next boundary, never in the middle of a send."""
+        return await self._db.write(moves.pause, task_id, self._clock.now())
+
+    async def resume(self, task_id: TaskId) -> Task:
+        """Go on where it was."""
+        return await self._db.write(moves.resume, task_id, self._clock.now())
+
+    async def cancel(self, task_id: TaskId) -> Task:
+        """End it; a running task ends at its next boundary."""
+        return await self._db.write(moves.cancel, task_id, self._clock.now())
+
+    async def run_now(self, task_id: TaskId) -> Task:
+        """Start at once what was planned for later."""
+        return await self._db.write(moves.hasten, task_id, self._clock.now())
+
+    async def delete(self, task_id: TaskId) -> Task:
+        """Hide an ended task; cancel a live one, and hide it once it has ended."""
+        now = self._clock.now()
+        task = await self._db.read(tasks.get, task_id)
+        if task.ended:
+            return await self._db.write(tasks.delete, task_id, now)
+        return await self._db.write(moves.cancel, task_id, now, hide=True)
+
+    async def undelete(self, task_id: TaskId) -> Task:
+        return await self._db.write(tasks.undelete, task_id, self._clock.now())
+
+    async def retry(self, task_id: TaskId, ref: str) -> Cue:
+        """What to admit so that an ended task is tried again: a new task in the same session."""
+        task = await self._db.read(tasks.get, task_id)
+        if not task.ended:
+            sentence = f"Task {task.id} is {task.status}; only an ended task can be tried again."
+            raise Conflict(sentence)
+        return Cue(
+            source=Source(SourceKind.MANUAL, ref),
+            title=task.title,
+            text=task.request.text if task.request else task.title,
+            instructions=task.instructions,
+            work=tuple(_untouched(task)),
+            delivery=tuple(_unsent(task)),
+            contract=task.contract,
+            context=task.context,
+            priority=task.priority if task.rule and task.rule.name == "owner" else None,
+            session_id=task.session_id,
+            retry_of=task.id,
+            taint=task.taint,
+        )
+
+
+def _untouched(task: Task) -> list[Item]:
+    return [Item(item.description) for item in task.work]
+
+
+def _unsent(task: Task) -> list[Delivery]:
+    """Everything goes out again: the owner asked for it."""
+    return [Delivery(each.channel, each.recipient, each.content) for each in task.delivery]

@@ -1,0 +1,1 @@
+"""Task to Plan, priority and contract. Pure: it touches no world."""

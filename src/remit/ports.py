@@ -1,0 +1,124 @@
+"""Every plug of the system, on one page."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from datetime import datetime
+from typing import ParamSpec, Protocol, TypeVar
+
+from remit.model.contract import Criterion, Finding, Verdict
+from remit.model.delivery import Answer, Delivery, Keeps, Parcel
+from remit.model.plan import Item
+from remit.model.reply import Prompt, Reply
+from remit.model.review import Decision
+from remit.model.status import Actor, Status
+from remit.model.task import Cue, Task
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Clock(Protocol):
+    """Tells the time and waits for it."""
+
+    def now(self) -> datetime: ...
+
+    async def sleep(self, seconds: float) -> None: ...
+
+
+class Trigger(Protocol):
+    """Watches the outside world and yields a cue for each thing that may be work."""
+
+    def watch(self) -> AsyncIterator[Cue]: ...
+
+
+class Brain(Protocol):
+    """Thinks. The same session continues the same thought.
+
+    Raises `errors.Transient` or `errors.Permanent` when it cannot; returns a reply with an `ask`
+    when only the owner can help.
+    """
+
+    async def think(self, prompt: Prompt, *, session: str) -> Reply: ...
+
+
+class Channel(Protocol):
+    """Carries a text to a person, once per call, and says honestly what came of it.
+
+    It never tries again by itself: after a failure only the courier knows whether that is safe.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def guidance(self) -> str:
+        """What the brain is told about writing for this channel."""
+
+    @property
+    def most(self) -> int:
+        """How many characters one message may have."""
+
+    @property
+    def keeps(self) -> Keeps: ...
+
+    async def send(self, parcel: Parcel) -> Answer: ...
+
+
+class Check(Protocol):
+    """Tests one criterion of a contract and says what it found."""
+
+    async def check(self, task: Task, criterion: Criterion, text: str) -> Finding: ...
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors, so that like texts lie near each other."""
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]: ...
+
+
+class Ledger(Protocol):
+    """Where sends are written down: the claim before the first byte, the answer after it."""
+
+    async def claim(self, delivery: Delivery, body: str) -> int: ...
+
+    async def settle(self, delivery: Delivery, attempt: int, answer: Answer) -> None: ...
+
+    async def post(self, delivery: Delivery, body: str) -> None: ...
+
+    async def doubt(self, delivery: Delivery, why: str) -> None: ...
+
+
+class Steps(Protocol):
+    """Remembers what a run has done: a step that ended is never done again.
+
+    Every method is a boundary: if the owner asked to pause or cancel, the run stops here.
+    """
+
+    @property
+    def task(self) -> Task:
+        """The task as it stands now."""
+
+    @property
+    def ledger(self) -> Ledger: ...
+
+    async def do(
+        self, name: str, work: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Do a named piece of work, or return what it gave the last time.
+
+        A recorded result is read back as the type that `work` promises to return.
+        """
+
+    async def move(self, to: Status, by: Actor) -> None:
+        """Move the task, durably, if it does not stand there already."""
+
+    async def decided(self, key: str) -> Decision | None:
+        """What the owner decided at this place in the run, if asked and answered."""
+
+    def keep(
+        self,
+        *,
+        work: tuple[Item, ...] | None = None,
+        tool_output: str | None = None,
+        verdict: Verdict | None = None,
+    ) -> None:
+        """Note what the run found out; it is written with the next durable step."""

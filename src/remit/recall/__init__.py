@@ -1,0 +1,1 @@
+"""Tasks like this one."""

@@ -1,0 +1,1 @@
+"""A question to the owner, and the decision."""

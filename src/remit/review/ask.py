@@ -1,0 +1,85 @@
+"""The questions a run may put, each with a key that names its place, so that it is put once."""
+
+import hashlib
+
+from remit.model.contract import Verdict
+from remit.model.delivery import Delivery
+from remit.model.reply import Ask, Hold, Reply
+from remit.model.review import Review
+from remit.model.status import Reason, Status
+from remit.model.task import Task
+
+
+def question(task: Task, turn: int, ask: Ask) -> Review:
+    """The brain cannot go on without the owner."""
+    return Review(
+        task_id=task.id,
+        key=f"{task.round}:ask:{turn}",
+        reason=ask.reason,
+        question=ask.question,
+        resume_to=Status.RUNNING,
+    )
+
+
+def held(
+    task: Task, tries: int, hold: Hold, reply: Reply, delivery: Delivery | None = None
+) -> Review:
+    """The gate let nothing through."""
+    place = delivery.id if delivery else "reply"
+    return Review(
+        task_id=task.id,
+        key=f"{task.round}:held:{place}:{tries}",
+        reason=Reason.DELIVERABLE,
+        question=f"{hold.reason} Write what shall be sent, send it back, or decline.",
+        evidence=reply.text,
+        resume_to=Status.RUNNING if delivery is None and task.contract else Status.DELIVERING,
+    )
+
+
+def permission(task: Task, delivery: Delivery, body: str) -> Review:
+    """Someone other than the owner is to be written to. What is approved is bound by a hash."""
+    digest = seal(delivery, body)
+    return Review(
+        task_id=task.id,
+        key=f"{task.round}:send:{digest}",
+        reason=Reason.APPROVAL,
+        question=f"Send this to {delivery.recipient} on {delivery.channel}?",
+        evidence=body,
+        digest=digest,
+        resume_to=Status.DELIVERING,
+    )
+
+
+def unproven(task: Task, verdict: Verdict) -> Review:
+    """The work does not meet its contract, and the fixes are used up."""
+    return Review(
+        task_id=task.id,
+        key=f"{task.round}:unproven",
+        reason=Reason.VERIFICATION,
+        question=f"Not proven: {verdict.complaint}. Accept it as it is, send it back, or decline?",
+        evidence=task.tool_output or "",
+        resume_to=Status.DELIVERING if task.delivery else Status.RUNNING,
+    )
+
+
+def doubtful(task: Task, delivery: Delivery) -> Review:
+    """Nobody knows whether a message arrived."""
+    return Review(
+        task_id=task.id,
+        key=f"doubt:{delivery.id}:{task.lease}",
+        reason=Reason.AMBIGUOUS,
+        question=(
+            f"It is not known whether this reached {delivery.recipient or 'you'} on "
+            f"{delivery.channel}: {delivery.reason}. Did it arrive? Remit will not send it again "
+            "unless you say so."
+        ),
+        evidence=delivery.body or "",
+        about=delivery.id,
+        resume_to=Status.DELIVERING,
+    )
+
+
+def seal(delivery: Delivery, body: str) -> str:
+    """What exactly is approved: these bytes, on this channel, to this person."""
+    parts = (str(delivery.id), delivery.channel, delivery.recipient or "", body)
+    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()

@@ -1,0 +1,95 @@
+"""Backups that can be taken while Remit works, and restored without sending anything twice."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+
+from remit.errors import BadInput
+from remit.model.codec import Json, stamp
+from remit.model.event import Entry, Kind
+from remit.model.ids import TaskId
+from remit.model.status import Actor
+from remit.store import events, home, rows
+from remit.store.connection import SqliteTx, connect
+from remit.store.database import Tx
+
+_PAGES = 2000
+
+
+def save(source: Path, folder: Path, now: datetime, progress: Callable[[float], None]) -> Path:
+    """Copy the database as it stands, checked, into a file of its own."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    target = folder / f"agent-{now:%Y%m%dT%H%M%S}Z.db"
+    partial = target.with_suffix(".partial")
+
+    def tell(_: int, left: int, total: int) -> None:
+        progress(1 - left / total if total else 1.0)
+
+    with (
+        closing(connect(source, writable=False)) as reader,
+        closing(sqlite3.connect(partial, isolation_level=None)) as writer,
+    ):
+        reader.backup(writer, pages=_PAGES, progress=tell)
+        writer.execute("PRAGMA journal_mode = DELETE")
+        writer.execute("INSERT OR REPLACE INTO meta VALUES ('backup_at', ?)", (stamp(now),))
+    with closing(connect(partial)) as writer:
+        home.check(partial, writer)
+        writer.execute("PRAGMA journal_mode = DELETE")
+    partial.chmod(0o600)
+    partial.rename(target)
+    return target
+
+
+def restore(saved: Path, target: Path, now: datetime) -> int:
+    """Put a backup in place of the database, which is kept beside it.
+
+    Between the backup and now, what was due may have been done and sent. So everything that was
+    under way or due by now is paused, and the owner decides; return how many tasks that are.
+    """
+    if not saved.is_file():
+        raise BadInput(f"There is no backup {saved}.")
+    fresh = target.with_name("agent.restoring.db")
+    fresh.write_bytes(saved.read_bytes())
+    fresh.chmod(0o600)
+    home.prepare(fresh)
+    with closing(connect(fresh)) as connection:
+        tx = SqliteTx(connection)
+        tx.begin()
+        held = _hold_back(tx, now)
+        tx.commit()
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.execute("PRAGMA journal_mode = DELETE")
+    _swap(fresh, target, now)
+    return held
+
+
+def incarnation(tx: Tx) -> int:
+    """How often this history was restored, plus one."""
+    row = tx.one("get_meta", {"key": "incarnation"})
+    return int(str(row["value"])) if row else 1
+
+
+def _hold_back(tx: Tx, now: datetime) -> int:
+    number = incarnation(tx) + 1
+    tx.run("set_meta", {"key": "incarnation", "value": str(number)})
+    entry = Entry(Kind.STORE_RESTORED, Actor.OWNER, {"incarnation": number})
+    events.append(tx, None, 0, entry, now)
+    tx.run("doubt_all_sends", {"why": "restored from a backup; it may be out already"})
+    found = tx.all("pause_due_tasks", {"now": rows.ms(now)})
+    for row in found:
+        was = str(row["resume_to"])
+        data: dict[str, Json] = {"was": was, "to": "paused", "note": "restored from a backup"}
+        place = rows.number(row["events"])
+        moved = Entry(Kind.TASK_MOVED, Actor.OWNER, data)
+        events.append(tx, TaskId(str(row["id"])), place, moved, now)
+    return len(found)
+
+
+def _swap(fresh: Path, target: Path, now: datetime) -> None:
+    for suffix in ("", "-wal", "-shm"):
+        old = target.with_name(target.name + suffix)
+        if old.exists():
+            old.rename(target.with_name(f"agent.replaced-{now:%Y%m%dT%H%M%S}Z.db{suffix}"))
+    fresh.rename(target)

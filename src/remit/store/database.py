@@ -1,0 +1,67 @@
+"""What a database must offer: transactions over named statements, run on the right thread."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+Cell: TypeAlias = str | int | float | bytes | None
+Params: TypeAlias = Mapping[str, Cell] | Sequence[Cell]
+
+
+class Row(Protocol):
+    def __getitem__(self, name: str, /) -> Cell: ...
+
+
+@dataclass(slots=True)
+class Tail:
+    """The last entry of the journal, remembered so that an append need not look for it."""
+
+    seq: int
+    hash: bytes
+
+
+class Tx(Protocol):
+    """One transaction. Statements are named after their file in `sql/`."""
+
+    tail: Tail | None
+
+    def one(self, name: str, params: Params = ()) -> Row | None: ...
+
+    def all(self, name: str, params: Params = ()) -> list[Row]: ...
+
+    def run(self, name: str, params: Params = ()) -> int:
+        """Run a statement and say how many rows it changed."""
+
+    def ask(self, sql: str, params: Params = ()) -> list[Row]:
+        """Run a statement that was composed by the store itself (filters)."""
+
+
+class Database(Protocol):
+    def write(
+        self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> Awaitable[T]:
+        """Run a verb in a durable transaction; it returns when the disk has it.
+
+        A verb that raises leaves nothing behind. It may be run twice before it is committed once,
+        so it must touch nothing but its transaction.
+        """
+
+    def read(
+        self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> Awaitable[T]: ...
+
+    def on_commit(self, tell: Callable[[int], None]) -> None:
+        """Call `tell(seq)` after each commit that added to the journal."""
+
+    async def close(self) -> None: ...
+
+
+@cache
+def statement(name: str) -> str:
+    """The text of a named statement."""
+    return files("remit.store").joinpath("sql", f"{name}.sql").read_text(encoding="utf-8")

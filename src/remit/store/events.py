@@ -1,0 +1,71 @@
+"""The journal's rows: appended in the transaction of what they tell, never changed."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from remit.model.codec import text_of
+from remit.model.event import GENESIS, Entry, Event, chain
+from remit.model.ids import TaskId
+from remit.store import rows
+from remit.store.database import Tail, Tx
+
+
+def append(tx: Tx, task_id: TaskId | None, n: int, entry: Entry, now: datetime) -> int:
+    """Write down what happened, bound to everything before it; return its place."""
+    tail = tx.tail or _find_tail(tx)
+    seq = tail.seq + 1
+    row = (seq, task_id, n, entry.kind.value, entry.actor.value, rows.ms(now), text_of(entry.data))
+    digest = chain(tail.hash, row)
+    tx.run("append_event", (*row, digest))
+    tx.tail = Tail(seq, digest)
+    return seq
+
+
+def after(tx: Tx, seq: int, limit: int) -> list[Event]:
+    return [rows.event(row) for row in tx.all("list_events", {"seq": seq, "limit": limit})]
+
+
+def of_task(tx: Tx, task_id: TaskId, n: int = 0, limit: int = -1) -> list[Event]:
+    found = tx.all("list_task_events", {"task": task_id, "n": n, "limit": limit})
+    return [rows.event(row) for row in found]
+
+
+def last_of_task(tx: Tx, task_id: TaskId, limit: int) -> list[Event]:
+    """The newest entries of a task, in the order they happened."""
+    found = tx.all("list_last_task_events", {"task": task_id, "limit": limit})
+    return [rows.event(row) for row in reversed(found)]
+
+
+def last(tx: Tx) -> int:
+    return (tx.tail or _find_tail(tx)).seq
+
+
+def broken_links(tx: Tx, since: int = 0) -> Iterator[str]:
+    """Walk the chain and say, in sentences, where it does not hold."""
+    seq, digest = since, _hash_at(tx, since)
+    while page := tx.all("list_events", {"seq": seq, "limit": 1000}):
+        for row in page:
+            if row["seq"] != seq + 1:
+                yield f"Event {seq + 1} is missing."
+            seq = rows.number(row["seq"])
+            digest = chain(digest, tuple(row[name] for name in _HASHED))
+            if digest != row["hash"]:
+                yield f"Event {seq} does not match its hash: it, or one before it, was changed."
+                return
+
+
+def _hash_at(tx: Tx, seq: int) -> bytes:
+    found = tx.all("list_events", {"seq": seq - 1, "limit": 1}) if seq else []
+    return found[0]["hash"] if found else GENESIS  # type: ignore[return-value]
+
+
+def _find_tail(tx: Tx) -> Tail:
+    row = tx.one("last_event")
+    if row is None:
+        return Tail(0, GENESIS)
+    digest = row["hash"]
+    assert isinstance(digest, bytes)  # noqa: S101 - the column is a BLOB by schema
+    return Tail(rows.number(row["seq"]), digest)
+
+
+_HASHED = ("seq", "task_id", "n", "kind", "actor", "at", "data")

@@ -1,0 +1,196 @@
+"""One move, one guarded write, one event, one transaction."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from remit.errors import IllegalMove, LeaseLost
+from remit.model.codec import Json
+from remit.model.event import Entry, Kind
+from remit.model.ids import TaskId
+from remit.model.review import Review
+from remit.model.run import Lease
+from remit.model.status import PAUSABLE, TERMINAL, Actor, Status
+from remit.model.task import Task
+from remit.store import events, reviews, rows, runs, tasks
+from remit.store.database import Tx
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a leg ends: where the task goes and what is written down with it."""
+
+    outcome: str
+    to: Status
+    by: Actor
+    note: str | None = None
+    due_at: datetime | None = None
+    attempts: int = 0
+    round: int = 0
+    summary: str | None = None
+    details: str | None = None
+    review: Review | None = None
+    resume_to: Status | None = None
+    settles: bool = True  # whether what the owner wished for is dealt with
+
+
+def move(  # noqa: PLR0913 - a guarded write names what it guards
+    tx: Tx, task: Task, lease: Lease, to: Status, by: Actor, *, details: str | None, now: datetime
+) -> str | None:
+    """Move a task that this leg holds; return what the owner wishes for meanwhile."""
+    task.check_move(to, by)
+    row = tx.one(
+        "move_task",
+        {
+            "id": task.id,
+            "was": task.status.value,
+            "to": to.value,
+            "lease": lease.number,
+            "details": details,
+            "now": rows.ms(now),
+        },
+    )
+    if row is None:
+        raise LeaseLost(task.id, lease.number)
+    _tell_move(tx, task, to, by, rows.number(row["events"]), now, run=lease.run_id)
+    return rows.text(row["wish"])
+
+
+def finish(tx: Tx, task: Task, lease: Lease, leg_at: datetime, end: Ending, now: datetime) -> None:
+    """End a leg: state, lease, run and event in one write."""
+    end = _heeding(tx, task, end)
+    if end.to is not task.status:
+        task.check_move(end.to, end.by)
+    row = tx.one("finish_task", _finished(task, lease, end, now))
+    if row is None:
+        raise LeaseLost(task.id, lease.number)
+    runs.end(tx, lease, leg_at, now, end.outcome, end.note)
+    data: dict[str, Json] = {"outcome": end.outcome, "run": lease.run_id}
+    if end.note:
+        data["note"] = end.note
+    n = rows.number(row["events"])
+    if end.to is task.status:
+        data["due"] = rows.millis(end.due_at)
+        events.append(tx, task.id, n, Entry(Kind.RUN_ENDED, end.by, data), now)
+    else:
+        data |= {"was": task.status, "to": end.to}
+        if end.summary:
+            data["summary"] = end.summary
+        events.append(tx, task.id, n, Entry(Kind.TASK_MOVED, end.by, data), now)
+    if end.review is not None:
+        reviews.open_review(tx, end.review, end.by, now)
+
+
+def _heeding(tx: Tx, task: Task, end: Ending) -> Ending:
+    """A question to an owner who has cancelled meanwhile is not asked."""
+    if end.review is None or not rows.task(tasks.find_row(tx, task.id)).cancel_requested:
+        return end
+    by = Actor.COURIER if task.status is Status.DELIVERING else Actor.EXECUTOR
+    return Ending(outcome="cancelled", to=Status.CANCELLED, by=by, round=end.round)
+
+
+def _finished(task: Task, lease: Lease, end: Ending, now: datetime) -> dict[str, str | int | None]:
+    review = end.review
+    resume_to = review.resume_to if review else end.resume_to
+    return {
+        "id": task.id,
+        "was": task.status.value,
+        "lease": lease.number,
+        "to": end.to.value,
+        "reason": review.reason.value if review else None,
+        "resume_to": resume_to.value if resume_to else None,
+        "due_at": rows.millis(end.due_at),
+        "settles": end.settles,
+        "attempts": end.attempts,
+        "round": end.round,
+        "completed_at": rows.ms(now) if end.to in TERMINAL else None,
+        "summary": end.summary,
+        "details": end.details,
+        "now": rows.ms(now),
+    }
+
+
+def pause(tx: Tx, task_id: TaskId, now: datetime) -> Task:
+    """Stop at the next boundary; at once if nobody holds the task."""
+    row = tasks.find_row(tx, task_id)
+    task = rows.task(row)
+    if task.status not in PAUSABLE:
+        raise IllegalMove(task.id, task.status, Status.PAUSED, task.allowed)
+    if row["worker"] is not None:
+        return _wish(tx, task, "pause", now)
+    return _order(tx, task, Status.PAUSED, now, resume_to=task.status)
+
+
+def resume(tx: Tx, task_id: TaskId, now: datetime) -> Task:
+    """Go on where it was."""
+    task = tasks.get(tx, task_id)
+    if task.pause_requested:
+        return _wish(tx, task, None, now)
+    if task.status is not Status.PAUSED or task.resume_to is None:
+        raise IllegalMove(task.id, task.status, Status.RUNNING, task.allowed)
+    due = max(task.scheduled_for or now, now) if task.resume_to is Status.READY else now
+    return _order(tx, task, task.resume_to, now, due_at=due)
+
+
+def cancel(tx: Tx, task_id: TaskId, now: datetime, *, hide: bool = False) -> Task:
+    """End a task: at once where the owner may, else at the engine's next boundary."""
+    task = tasks.get(tx, task_id)
+    if task.ended:
+        raise IllegalMove(task.id, task.status, Status.CANCELLED, task.allowed)
+    if task.status in PAUSABLE - {Status.NEW, Status.READY}:
+        return _wish(tx, task, "delete" if hide else "cancel", now)
+    reviews.close_all(tx, task_id, now)
+    cancelled = _order(tx, task, Status.CANCELLED, now)
+    return tasks.delete(tx, task_id, now) if hide else cancelled
+
+
+def hasten(tx: Tx, task_id: TaskId, now: datetime) -> Task:
+    """Start now what was planned for later; its place in a series is not used up."""
+    task = tasks.get(tx, task_id)
+    row = tx.one("hasten_task", {"id": task_id, "now": rows.ms(now)})
+    if row is None:
+        raise IllegalMove(task.id, task.status, Status.RUNNING, task.allowed)
+    entry = Entry(Kind.TASK_UPDATED, Actor.OWNER, {"what": "run now"})
+    events.append(tx, task_id, rows.number(row["events"]), entry, now)
+    return tasks.get(tx, task_id)
+
+
+def _wish(tx: Tx, task: Task, wish: str | None, now: datetime) -> Task:
+    row = tx.one("wish_task", {"id": task.id, "wish": wish, "now": rows.ms(now)})
+    assert row is not None  # noqa: S101 - read in this very transaction
+    entry = Entry(Kind.TASK_UPDATED, Actor.OWNER, {"wish": wish})
+    events.append(tx, task.id, rows.number(row["events"]), entry, now)
+    return tasks.get(tx, task.id)
+
+
+def _order(
+    tx: Tx,
+    task: Task,
+    to: Status,
+    now: datetime,
+    *,
+    resume_to: Status | None = None,
+    due_at: datetime | None = None,
+) -> Task:
+    task.check_move(to, Actor.OWNER)
+    row = tx.one(
+        "order_task",
+        {
+            "id": task.id,
+            "was": task.status.value,
+            "to": to.value,
+            "resume_to": resume_to.value if resume_to else None,
+            "due_at": rows.millis(due_at),
+            "completed_at": rows.ms(now) if to in TERMINAL else None,
+            "now": rows.ms(now),
+        },
+    )
+    assert row is not None  # noqa: S101 - read in this very transaction
+    _tell_move(tx, task, to, Actor.OWNER, rows.number(row["events"]), now)
+    return tasks.get(tx, task.id)
+
+
+def _tell_move(
+    tx: Tx, task: Task, to: Status, by: Actor, n: int, now: datetime, **more: Json
+) -> None:
+    data: dict[str, Json] = {"was": task.status, "to": to, **more}
+    events.append(tx, task.id, n, Entry(Kind.TASK_MOVED, by, data), now)

@@ -1,0 +1,218 @@
+"""What is due: ranked, claimed in batches, released when a process died."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from remit.model.codec import Json, text_of, to_json
+from remit.model.event import Entry, Kind
+from remit.model.ids import ReviewId, RunId, TaskId, WorkerId
+from remit.model.plan import Rule
+from remit.model.review import Decision, Review
+from remit.model.run import Lease
+from remit.model.status import Actor, Reason, Status
+from remit.model.task import Priority, Task
+from remit.store import events, reviews, rows, runs, tasks
+from remit.store.database import Row, Tx
+
+QUEUE: Final = {priority: rank for rank, priority in enumerate(Priority)}
+UNRANKED: Final = 4
+POISON: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A task that is ours now, with what earlier legs left behind."""
+
+    task: Task
+    lease: Lease
+    steps: Mapping[str, Json]
+    decisions: Mapping[str, Decision]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How many may be claimed, and what may not."""
+
+    room: int
+    sources: Mapping[str, int]  # how many more from each limited source
+    suspects: bool  # whether a task that was there when a process died may start
+    ageing: timedelta  # waiting that outweighs one level of priority
+
+
+def unranked(tx: Tx, now: datetime, limit: int) -> list[Task]:
+    """New tasks that wait to be ranked, oldest first."""
+    return tasks.all_with_deliveries(tx, _due(tx, UNRANKED, now, limit, suspects=True, full=()))
+
+
+def rank(tx: Tx, task_id: TaskId, priority: Priority, rule: Rule, now: datetime) -> bool:
+    """New -> ready; False if it stands elsewhere by now, or a question about it is open."""
+    row = tx.one(
+        "rank_task",
+        {
+            "id": task_id,
+            "priority": priority.value,
+            "queue": QUEUE[priority],
+            "rule": text_of(to_json(rule)),
+            "now": rows.ms(now),
+        },
+    )
+    if row is None:
+        tx.run("park_task", {"id": task_id})
+        return False
+    data: dict[str, Json] = {"was": "new", "to": "ready", "priority": priority, "rule": rule.name}
+    entry = Entry(Kind.TASK_MOVED, Actor.PRIORITISE, data)
+    events.append(tx, task_id, rows.number(row["events"]), entry, now)
+    return True
+
+
+def claim(
+    tx: Tx, worker: WorkerId, wanted: Wanted, run_id: Callable[[], RunId], now: datetime
+) -> list[Claim]:
+    """Take the leases of the most urgent due tasks."""
+    chosen = _choose(tx, wanted, now)
+    return [claimed for row in chosen if (claimed := _take(tx, row, worker, run_id(), now))]
+
+
+def next_due(tx: Tx, now: datetime) -> datetime | None:
+    """When something becomes due that is not due yet."""
+    later = (
+        tx.one("next_due", {"queue": queue, "now": rows.ms(now)}) for queue in range(UNRANKED + 1)
+    )
+    known = [rows.number(row["due_at"]) for row in later if row and row["due_at"] is not None]
+    return rows.at(min(known)) if known else None
+
+
+def release_orphans(
+    tx: Tx, worker: WorkerId, review_id: Callable[[], ReviewId], now: datetime
+) -> int:
+    """Free what dead processes held; what was there three times is shown to the owner."""
+    found = tx.all("list_orphans", {"worker": worker})
+    for row in found:
+        _release(tx, row, review_id(), now)
+    return len(found)
+
+
+def _choose(tx: Tx, wanted: Wanted, now: datetime) -> list[Row]:
+    full = [source for source, left in wanted.sources.items() if left <= 0]
+    found: list[Row] = []
+    for queue in range(UNRANKED):
+        limit = wanted.room
+        found += _due(tx, queue, now, limit, suspects=wanted.suspects, full=full)
+    level = wanted.ageing / timedelta(milliseconds=1)
+    found.sort(key=lambda row: rows.number(row["due_at"]) - level * rows.number(row["queue"]))
+    return _fitting(found, wanted)
+
+
+def _fitting(found: Sequence[Row], wanted: Wanted) -> list[Row]:
+    """One a session, one suspect in all, no source above its limit."""
+    left = dict(wanted.sources)
+    sessions: set[object] = set()
+    chosen: list[Row] = []
+    suspected = False
+    for row in found:
+        source, suspect = str(row["source_kind"]), bool(row["crashes"])
+        if row["session_id"] in sessions or left.get(source, 1) <= 0 or (suspect and suspected):
+            continue
+        if len(chosen) == wanted.room:
+            break
+        suspected |= suspect
+        sessions.add(row["session_id"])
+        if source in left:
+            left[source] -= 1
+        chosen.append(row)
+    return chosen
+
+
+def _due(
+    tx: Tx, queue: int, now: datetime, limit: int, *, suspects: bool, full: Sequence[str]
+) -> list[Row]:
+    return tx.all(
+        "list_due",
+        {
+            "queue": queue,
+            "now": rows.ms(now),
+            "limit": limit,
+            "suspects": suspects,
+            "full": json.dumps(full),
+        },
+    )
+
+
+def _take(tx: Tx, row: Row, worker: WorkerId, run_id: RunId, now: datetime) -> Claim | None:
+    was = rows.word(Status, row["status"])
+    first = Status.DELIVERING if row["precomposed"] else Status.RUNNING
+    to = first if was is Status.READY else was
+    lease = Lease(TaskId(str(row["id"])), rows.number(row["lease"]) + 1, worker, run_id)
+    taken = tx.one(
+        "claim_task",
+        {
+            "id": lease.task_id,
+            "to": to.value,
+            "worker": worker,
+            "run": run_id,
+            "lease": lease.number - 1,
+            "now": rows.ms(now),
+        },
+    )
+    if taken is None:
+        return None
+    data: dict[str, Json] = {"run": run_id, "lease": lease.number, "was": was, "to": to}
+    kind = Kind.TASK_MOVED if to is not was else Kind.RUN_STARTED
+    n = rows.number(taken["events"])
+    events.append(tx, lease.task_id, n, Entry(kind, Actor.ENGINE, data), now)
+    task = tasks.with_deliveries(tx, taken)
+    if lease.number == 1:
+        return Claim(task, lease, {}, {})  # a first leg has no past
+    return Claim(task, lease, runs.steps(tx, task), reviews.decisions(tx, task.id))
+
+
+def _release(tx: Tx, row: Row, review_id: ReviewId, now: datetime) -> None:
+    status, crashes = rows.word(Status, row["status"]), rows.number(row["crashes"]) + 1
+    task_id, poison = TaskId(str(row["id"])), crashes >= POISON
+    to = Status.NEEDS_REVIEW if poison else status
+    resume_to = Status.DELIVERING if status is Status.DELIVERING else Status.RUNNING
+    runs.end(tx, runs.lease_of(row), rows.at(row["leg_at"]), now, "crashed", None)
+    freed = tx.one(
+        "release_orphan",
+        {
+            "id": task_id,
+            "worker": row["worker"],
+            "to": to.value,
+            "reason": Reason.POISON.value if poison else None,
+            "resume_to": resume_to.value if poison else None,
+            "due_at": None if poison else rows.ms(now),
+            "now": rows.ms(now),
+        },
+    )
+    assert freed is not None  # noqa: S101 - read in this very transaction
+    data: dict[str, Json] = {"outcome": "crashed", "crashes": crashes, "was": status, "to": to}
+    kind = Kind.TASK_MOVED if poison else Kind.RUN_ENDED
+    entry = Entry(kind, Actor.REAPER, data)
+    events.append(tx, task_id, rows.number(freed["events"]), entry, now)
+    if poison:
+        review = _poison(task_id, review_id, resume_to, crashes)
+        reviews.open_review(tx, review, Actor.REAPER, now)
+
+
+def _poison(task_id: TaskId, review_id: ReviewId, resume_to: Status, crashes: int) -> Review:
+    return Review(
+        id=review_id,
+        task_id=task_id,
+        key=f"poison:{review_id}",
+        reason=Reason.POISON,
+        question=(
+            f"Remit died {crashes} times while this task was {resume_to.value}. "
+            "It may be the cause. Try it once more?"
+        ),
+        resume_to=resume_to,
+    )
+
+
+def any_due(tx: Tx, now: datetime) -> bool:
+    """Whether a claim is worth a write."""
+    return any(
+        tx.one("find_due", {"queue": queue, "now": rows.ms(now)}) for queue in range(UNRANKED)
+    )

@@ -1,0 +1,145 @@
+"""Questions to the owner: opened by a run, decided once."""
+
+from datetime import datetime
+
+from remit.errors import AlreadyDecided, BadInput, NotFound
+from remit.model.codec import Json, stamp
+from remit.model.event import Entry, Kind
+from remit.model.ids import ReviewId, TaskId
+from remit.model.review import NEEDS_TEXT, Answered, Decision, Review
+from remit.model.status import Actor, Status
+from remit.model.task import Task
+from remit.store import events, rows, tasks
+from remit.store.database import Params, Tx
+
+
+def open_review(tx: Tx, review: Review, by: Actor, now: datetime) -> None:
+    """Put a question into the queue, with its event."""
+    tx.run(
+        "insert_review",
+        {
+            "id": review.id,
+            "task": review.task_id,
+            "key": review.key,
+            "reason": review.reason,
+            "question": review.question,
+            "evidence": review.evidence,
+            "about": review.about,
+            "digest": review.digest,
+            "resume_to": review.resume_to,
+            "now": rows.ms(now),
+        },
+    )
+    data: dict[str, Json] = {
+        "review": review.id,
+        "reason": review.reason,
+        "question": review.question,
+    }
+    _tell(tx, review.task_id, Entry(Kind.REVIEW_OPENED, by, data), now)
+
+
+def decide(tx: Tx, review_id: ReviewId, decision: Decision, now: datetime) -> Task:
+    """Write the owner's decision down and send the task on its way, in one transaction."""
+    review = get(tx, review_id)
+    _check(review, decision)
+    settled = {
+        "id": review_id,
+        "answer": decision.answer,
+        "text": decision.text,
+        "by": decision.by,
+        "now": rows.ms(now),
+    }
+    tx.run("decide_review", settled)
+    data: dict[str, Json] = {"review": review_id, "answer": decision.answer, "by": decision.by}
+    if decision.text is not None:
+        data["text"] = decision.text
+    _tell(tx, review.task_id, Entry(Kind.REVIEW_DECIDED, Actor.OWNER, data), now)
+    if review.about is not None:
+        _settle_delivery(tx, review.about, decision.answer, now)
+    _send_on(tx, tasks.get(tx, review.task_id), review, decision, now)
+    return tasks.get(tx, review.task_id)
+
+
+def get(tx: Tx, review_id: ReviewId) -> Review:
+    row = tx.one("get_review", {"id": review_id})
+    if row is None:
+        raise NotFound("review", review_id)
+    return rows.review(row)
+
+
+def waiting(tx: Tx, limit: int = 100) -> list[Review]:
+    """Open questions, oldest first."""
+    return [rows.review(row) for row in tx.all("list_open_reviews", {"limit": limit})]
+
+
+def of_task(tx: Tx, task_id: TaskId) -> list[Review]:
+    return [rows.review(row) for row in tx.all("list_task_reviews", {"task": task_id})]
+
+
+def decisions(tx: Tx, task_id: TaskId) -> dict[str, Decision]:
+    """What was decided for a task, by the place that asked."""
+    return {r.key: r.decision for r in of_task(tx, task_id) if r.decision is not None}
+
+
+def close_all(tx: Tx, task_id: TaskId, now: datetime) -> None:
+    """The task was cancelled: nobody waits for an answer any more."""
+    tx.run("close_reviews", {"task": task_id, "now": rows.ms(now)})
+
+
+def _check(review: Review, decision: Decision) -> None:
+    if review.decision is not None:
+        at = review.decision.decided_at
+        raise AlreadyDecided(str(review.id), review.decision.answer, stamp(at) if at else "")
+    if decision.answer not in review.options:
+        may = ", ".join(review.options)
+        sentence = f"Review {review.id} may be decided with {may}, not {decision.answer}."
+        raise BadInput(sentence, field="answer")
+    if decision.answer in NEEDS_TEXT and not (decision.text and decision.text.strip()):
+        raise BadInput(f"To {decision.answer} a review, give the text.", field="text")
+
+
+def _settle_delivery(tx: Tx, delivery_id: str, answer: Answered, now: datetime) -> None:
+    to = {Answered.ARRIVED: "sent", Answered.RESEND: "pending", Answered.DROP: "refused"}
+    if answer in to:
+        why = f"the owner said: {answer.value}"
+        told: Params = {"id": delivery_id, "to": to[answer], "why": why, "now": rows.ms(now)}
+        tx.run("judge_delivery", told)
+
+
+def _send_on(tx: Tx, task: Task, review: Review, decision: Decision, now: datetime) -> None:
+    to = _after(task, review, decision.answer)
+    if to is not task.status:
+        task.check_move(to, Actor.OWNER)
+    back = decision.answer is Answered.BACK
+    said = decision.text if decision.answer in (Answered.BACK, Answered.ANSWER) else None
+    row = tx.one(
+        "resume_task",
+        {
+            "id": task.id,
+            "was": task.status.value,
+            "to": to.value,
+            "due_at": None if to is Status.CANCELLED else rows.ms(now),
+            "completed_at": rows.ms(now) if to is Status.CANCELLED else None,
+            "back": back,
+            "said": said,
+            "now": rows.ms(now),
+        },
+    )
+    assert row is not None  # noqa: S101 - read in this very transaction
+    data: dict[str, Json] = {"was": task.status, "to": to, "review": review.id}
+    entry = Entry(Kind.TASK_MOVED, Actor.OWNER, data)
+    events.append(tx, task.id, rows.number(row["events"]), entry, now)
+
+
+def _after(task: Task, review: Review, answer: Answered) -> Status:
+    if answer is Answered.DECLINE:
+        return Status.CANCELLED
+    if task.status is Status.NEW:
+        return Status.NEW  # a question about the request itself: it is ranked once settled
+    return Status.RUNNING if answer is Answered.BACK else review.resume_to
+
+
+def _tell(tx: Tx, task_id: TaskId, entry: Entry, now: datetime) -> None:
+    row = tx.one("note_task", {"id": task_id, "now": rows.ms(now)})
+    assert row is not None  # noqa: S101 - reviews belong to tasks that are there
+    events.append(tx, task_id, rows.number(row["events"]), entry, now)

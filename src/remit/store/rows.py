@@ -1,0 +1,200 @@
+"""Rows to values and back. Times are milliseconds in the file and UTC moments outside."""
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from functools import partial
+from typing import Final, TypeVar, cast
+
+from remit.model.codec import Json, JsonMap, from_json, text_of, to_json
+from remit.model.contract import Contract, Verdict
+from remit.model.delivery import Delivery, DeliveryStatus
+from remit.model.event import Event, Kind
+from remit.model.ids import DeliveryId, ReviewId, RunId, TaskId, WorkerId
+from remit.model.plan import Item, Request, Rule
+from remit.model.review import Answered, Decision, Review
+from remit.model.run import Run
+from remit.model.status import Actor, Reason, Status
+from remit.model.task import Budget, Creator, Priority, Source, SourceKind, Taint, Task, TaskType
+from remit.store.database import Cell, Row
+
+W = TypeVar("W", bound=StrEnum)
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND: Final = timedelta(milliseconds=1)
+
+
+def millis(moment: datetime | None) -> int | None:
+    return None if moment is None else (moment - _EPOCH) // _MILLISECOND
+
+
+def ms(moment: datetime) -> int:
+    return (moment - _EPOCH) // _MILLISECOND
+
+
+def moment(cell: Cell) -> datetime | None:
+    return None if cell is None else at(cell)
+
+
+def at(cell: Cell) -> datetime:
+    return _EPOCH + cast("int", cell) * _MILLISECOND
+
+
+def text(cell: Cell) -> str | None:
+    return None if cell is None else str(cell)
+
+
+def word(kind: type[W], cell: Cell) -> W:
+    return kind(cast("str", cell))
+
+
+def number(cell: Cell) -> int:
+    return cast("int", cell)
+
+
+def details(task: Task) -> str:
+    """What of a task is read whole and never filtered by; what is empty is left out."""
+    return text_of(
+        {
+            name: to_json(value)
+            for name, value in (
+                ("request", task.request),
+                ("work", task.work),
+                ("contract", task.contract),
+                ("verdict", task.verdict),
+                ("context", task.context),
+                ("rule", task.rule),
+                ("notes", task.notes),
+                ("tool_output", task.tool_output),
+                ("budget", task.budget if task.budget != Budget() else None),
+                ("spent", task.spent if task.spent != Budget(0, 0) else None),
+            )
+            if value
+        }
+    )
+
+
+def task(row: Row, deliveries: tuple[Delivery, ...] = ()) -> Task:
+    kept: JsonMap = json.loads(str(row["details"]))
+    columns = {field: read(row[name]) for field, (name, read) in _COLUMNS.items()}
+    parts = {field: read(kept[field]) for field, read in _PARTS.items() if field in kept}
+    source = Source(word(SourceKind, row["source_kind"]), str(row["source_ref"]))
+    return Task(source=source, delivery=deliveries, **columns, **parts)  # type: ignore[arg-type]
+
+
+def delivery(row: Row) -> Delivery:
+    return Delivery(
+        channel=str(row["channel"]),
+        recipient=text(row["recipient"]),
+        content=text(row["content"]),
+        status=word(DeliveryStatus, row["status"]),
+        id=DeliveryId(str(row["id"])),
+        body=text(row["body"]),
+        reason=text(row["reason"]),
+        receipt=text(row["receipt"]),
+        sent_at=moment(row["sent_at"]),
+    )
+
+
+def event(row: Row) -> Event:
+    return Event(
+        seq=number(row["seq"]),
+        task_id=None if row["task_id"] is None else TaskId(str(row["task_id"])),
+        n=number(row["n"]),
+        kind=word(Kind, row["kind"]),
+        actor=word(Actor, row["actor"]),
+        at=at(row["at"]),
+        data=json.loads(str(row["data"])),
+        hash=cast("bytes", row["hash"]).hex(),
+    )
+
+
+def review(row: Row) -> Review:
+    decision = None
+    if row["decided_at"] is not None:
+        decision = Decision(
+            answer=word(Answered, row["answer"]),
+            text=text(row["answer_text"]),
+            by=str(row["decided_by"]),
+            decided_at=moment(row["decided_at"]),
+        )
+    return Review(
+        id=ReviewId(str(row["id"])),
+        task_id=TaskId(str(row["task_id"])),
+        key=str(row["key"]),
+        reason=word(Reason, row["reason"]),
+        question=str(row["question"]),
+        evidence=str(row["evidence"]),
+        about=text(row["about"]),
+        digest=text(row["digest"]),
+        resume_to=word(Status, row["resume_to"]),
+        opened_at=moment(row["opened_at"]),
+        decision=decision,
+    )
+
+
+def run(row: Row) -> Run:
+    return Run(
+        id=RunId(str(row["id"])),
+        task_id=TaskId(str(row["task_id"])),
+        lease=number(row["lease"]),
+        worker=WorkerId(str(row["worker"])),
+        started_at=at(row["started_at"]),
+        ended_at=moment(row["ended_at"]),
+        outcome=text(row["outcome"]),
+        note=text(row["note"]),
+    )
+
+
+def _maybe(kind: type[W]) -> Callable[[Cell], W | None]:
+    return lambda cell: None if cell is None else word(kind, cell)
+
+
+def _all(kind: type) -> Callable[[Json], tuple[object, ...]]:
+    return lambda data: tuple(from_json(kind, each) for each in cast("list[Json]", data))
+
+
+# Where each field of a task lies, and how it is read. What is not here is put together above.
+_COLUMNS: Final[Mapping[str, tuple[str, Callable[[Cell], object]]]] = {
+    "id": ("id", str),
+    "type": ("type", partial(word, TaskType)),
+    "title": ("title", str),
+    "instructions": ("instructions", str),
+    "status": ("status", partial(word, Status)),
+    "created_at": ("created_at", at),
+    "last_updated": ("updated_at", at),
+    "created_by": ("created_by", partial(word, Creator)),
+    "session_id": ("session_id", str),
+    "priority": ("priority", partial(word, Priority)),
+    "reason": ("reason", _maybe(Reason)),
+    "resume_to": ("resume_to", _maybe(Status)),
+    "series_id": ("series_id", text),
+    "slot": ("slot_at", moment),
+    "assigned_agent": ("assigned_agent", text),
+    "taint": ("taint", partial(word, Taint)),
+    "result_summary": ("result_summary", text),
+    "scheduled_for": ("scheduled_for", moment),
+    "started_at": ("started_at", moment),
+    "completed_at": ("completed_at", moment),
+    "retry_of": ("retry_of", text),
+    "cancel_requested": ("wish", lambda wish: wish in ("cancel", "delete")),
+    "pause_requested": ("wish", lambda wish: wish == "pause"),
+    "deleted_at": ("deleted_at", moment),
+    "round": ("round", number),
+    "lease": ("lease", number),
+    "attempts": ("attempts", number),
+    "crashes": ("crashes", number),
+}
+_PARTS: Final[Mapping[str, Callable[[Json], object]]] = {
+    "request": partial(from_json, Request),
+    "work": _all(Item),
+    "contract": partial(from_json, Contract),
+    "verdict": partial(from_json, Verdict),
+    "context": lambda data: data,
+    "rule": partial(from_json, Rule),
+    "notes": lambda data: tuple(cast("list[str]", data)),
+    "tool_output": lambda data: data,
+    "budget": partial(from_json, Budget),
+    "spent": partial(from_json, Budget),
+}

@@ -1,0 +1,87 @@
+"""Legs and their steps: what a task's runs did, and what is never done again."""
+
+import json
+from datetime import datetime
+
+from remit.errors import LeaseLost
+from remit.model.codec import Json, text_of
+from remit.model.event import Entry, Kind
+from remit.model.ids import RunId, TaskId, WorkerId
+from remit.model.run import Lease, Run
+from remit.model.status import Actor
+from remit.model.task import Task
+from remit.store import events, rows
+from remit.store.database import Params, Row, Tx
+
+
+def record_step(
+    tx: Tx, lease: Lease, name: str, output: Json, details: str | None, now: datetime
+) -> str | None:
+    """Keep the result of a step; return what the owner wishes for meanwhile, if anything.
+
+    Whoever holds the lease no more gets LeaseLost.
+    """
+    held: Params = {
+        "id": lease.task_id,
+        "lease": lease.number,
+        "details": details,
+        "now": rows.ms(now),
+    }
+    row = tx.one("touch_task", held)
+    if row is None:
+        raise LeaseLost(lease.task_id, lease.number)
+    step = {"task": lease.task_id, "round": row["round"], "name": name, "now": rows.ms(now)}
+    tx.run("insert_step", step | {"output": text_of(output)})
+    entry = Entry(Kind.STEP_DONE, Actor.EXECUTOR, {"step": name, "run": lease.run_id})
+    events.append(tx, lease.task_id, rows.number(row["events"]), entry, now)
+    return rows.text(row["wish"])
+
+
+def steps(tx: Tx, task: Task) -> dict[str, Json]:
+    """The results of this round's steps, by name."""
+    found = tx.all("list_steps", {"task": task.id, "round": task.round})
+    return {str(row["name"]): json.loads(str(row["output"])) for row in found}
+
+
+def end(
+    tx: Tx, lease: Lease, started_at: datetime, now: datetime, outcome: str, note: str | None
+) -> None:
+    """Write down how a leg ended."""
+    tx.run(
+        "insert_run",
+        {
+            "id": lease.run_id,
+            "task": lease.task_id,
+            "lease": lease.number,
+            "worker": lease.worker,
+            "started_at": rows.ms(started_at),
+            "now": rows.ms(now),
+            "outcome": outcome,
+            "note": note,
+        },
+    )
+
+
+def lease_of(row: Row) -> Lease:
+    """The lease under which a task's row is held."""
+    return Lease(
+        TaskId(str(row["id"])),
+        rows.number(row["lease"]),
+        WorkerId(str(row["worker"])),
+        RunId(str(row["run_id"])),
+    )
+
+
+def of_task(tx: Tx, task_id: TaskId, limit: int = 50) -> list[Run]:
+    """The newest legs first."""
+    return [rows.run(row) for row in tx.all("list_runs", {"task": task_id, "limit": limit})]
+
+
+def beat(tx: Tx, worker: WorkerId, now: datetime) -> None:
+    """Say that a worker is alive."""
+    tx.run("beat_worker", {"id": worker, "now": rows.ms(now)})
+
+
+def leave(tx: Tx, worker: WorkerId, now: datetime) -> None:
+    """Say that a worker went in good order."""
+    tx.run("end_worker", {"id": worker, "now": rows.ms(now)})

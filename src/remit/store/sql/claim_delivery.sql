@@ -1,0 +1,3 @@
+UPDATE deliveries
+   SET status = 'sending', body = :body, body_sha256 = :digest, reason = NULL
+ WHERE id = :id AND status = 'pending';

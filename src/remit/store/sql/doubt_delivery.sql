@@ -1,0 +1,1 @@
+UPDATE deliveries SET status = 'unknown', reason = :why WHERE id = :id AND status = 'sending';

@@ -1,0 +1,1 @@
+SELECT * FROM reviews WHERE id = :id;

@@ -1,0 +1,1 @@
+SELECT * FROM deliveries WHERE task_id = :task ORDER BY n, part;

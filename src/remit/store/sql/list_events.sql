@@ -1,0 +1,1 @@
+SELECT * FROM events WHERE seq > :seq ORDER BY seq LIMIT :limit;

@@ -1,0 +1,1 @@
+SELECT * FROM events WHERE task_id = :task ORDER BY n DESC LIMIT :limit;

@@ -1,0 +1,1 @@
+SELECT * FROM runs WHERE task_id = :task ORDER BY lease DESC LIMIT :limit;

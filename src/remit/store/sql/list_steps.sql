@@ -1,0 +1,1 @@
+SELECT name, output FROM steps WHERE task_id = :task AND round = :round;

@@ -1,0 +1,1 @@
+SELECT * FROM events WHERE task_id = :task AND n > :n ORDER BY n LIMIT :limit;

@@ -1,0 +1,8 @@
+-- The owner restored a backup: whatever may have been done since waits for a word.
+UPDATE tasks
+   SET resume_to = status, status = 'paused', due_at = NULL, wish = NULL,
+       worker = NULL, run_id = NULL, leg_at = NULL, lease = lease + 1,
+       events = events + 1, updated_at = :now
+ WHERE status IN ('new', 'running', 'verifying', 'delivering')
+    OR (status = 'ready' AND due_at <= :now)
+RETURNING id, resume_to, events;

@@ -1,0 +1,184 @@
+"""SQLite: one writer thread with group commit, readers beside it.
+
+Writes that wait together are committed together: the fsync that makes them durable is paid once
+for all. The loop hands over a batch only after every coroutine that was ready has run, so a burst
+of work becomes one commit, and the writer has the interpreter to itself while it works.
+"""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Concatenate, Final, ParamSpec, TypeVar, cast
+
+from remit.errors import StoreTrouble
+from remit.failpoint import failpoint
+from remit.store.connection import SqliteTx, connect, trouble
+from remit.store.database import Tx
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+MOST_IN_A_COMMIT: Final = 512
+READERS: Final = 2
+
+
+@dataclass(slots=True)
+class Job:
+    """One write that waits: what to run, and who is told."""
+
+    name: str
+    work: Callable[[Tx], object]
+    waiter: "asyncio.Future[object]"
+    result: object = None
+    error: BaseException | None = None
+
+
+class Sqlite:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._loop = asyncio.get_running_loop()
+        self._waiting: list[Job] = []
+        self._busy = self._flush_planned = self._closed = False
+        self._quiet = asyncio.Event()
+        self._quiet.set()
+        self._tell: list[Callable[[int], None]] = []
+        self._batches: SimpleQueue[list[Job] | None] = SimpleQueue()
+        self._local = threading.local()
+        self._readers = ThreadPoolExecutor(READERS, "remit-reader")
+        self._writer = threading.Thread(target=self._write_for_ever, name="remit-writer")
+        self._writer.start()
+
+    async def write(
+        self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        if self._closed:
+            raise StoreTrouble("The store is closed; nothing was written.")
+        waiter: asyncio.Future[object] = self._loop.create_future()
+        self._quiet.clear()
+        self._waiting.append(Job(work.__name__, lambda tx: work(tx, *args, **kwargs), waiter))
+        self._plan_flush()
+        return cast("T", await waiter)
+
+    async def read(
+        self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        call = partial(self._read, lambda tx: work(tx, *args, **kwargs))
+        return cast("T", await self._loop.run_in_executor(self._readers, call))
+
+    def on_commit(self, tell: Callable[[int], None]) -> None:
+        self._tell.append(tell)
+
+    async def close(self) -> None:
+        """Finish what waits, then let go of the file."""
+        self._closed = True
+        await self._quiet.wait()
+        self._batches.put(None)
+        await asyncio.to_thread(self._writer.join)
+        await asyncio.to_thread(self._readers.shutdown)
+
+    # On the loop's thread -----------------------------------------------------------------------
+
+    def _plan_flush(self) -> None:
+        if not self._flush_planned:
+            self._flush_planned = True
+            self._loop.call_soon(self._flush)
+
+    def _flush(self) -> None:
+        self._flush_planned = False
+        if self._busy:
+            return  # what waits goes with the next batch
+        if not self._waiting:
+            self._quiet.set()
+            return
+        self._busy = True
+        batch = self._waiting[:MOST_IN_A_COMMIT]
+        del self._waiting[:MOST_IN_A_COMMIT]
+        self._batches.put(batch)
+
+    def _settle(self, batch: list[Job], seq: int | None) -> None:
+        self._busy = False
+        for job in batch:
+            if job.waiter.cancelled():
+                continue
+            if job.error is None:
+                job.waiter.set_result(job.result)
+            else:
+                job.waiter.set_exception(job.error)
+        if seq is not None:
+            for tell in self._tell:
+                tell(seq)
+        self._plan_flush()
+
+    # On the writer's thread ---------------------------------------------------------------------
+
+    def _write_for_ever(self) -> None:
+        connection = connect(self._path)
+        tx = SqliteTx(connection)
+        while (batch := self._batches.get()) is not None:
+            before = tx.tail.seq if tx.tail else None
+            self._commit(tx, batch)
+            seq = tx.tail.seq if tx.tail and tx.tail.seq != before else None
+            with suppress(RuntimeError):  # the loop was closed under us: nobody waits any more
+                self._loop.call_soon_threadsafe(self._settle, batch, seq)
+        connection.execute("PRAGMA optimize")
+        connection.close()
+
+    def _commit(self, tx: SqliteTx, batch: list[Job]) -> None:
+        """Commit all together; if one spoils the transaction, commit each for itself."""
+        for job in batch:
+            failpoint(f"{job.name}:before")
+        if not self._together(tx, batch):
+            for job in batch:
+                job.result, job.error = None, None
+                self._together(tx, [job])
+        for job in batch:
+            if job.error is None:
+                failpoint(f"{job.name}:after")
+
+    def _together(self, tx: SqliteTx, batch: list[Job]) -> bool:
+        try:
+            tx.begin()
+            for job in batch:
+                if not _run(tx, self._path, job) and len(batch) > 1:
+                    tx.rollback()
+                    return False
+            if any(job.error is None for job in batch):
+                tx.commit()
+            else:
+                tx.rollback()
+        except sqlite3.Error as error:
+            tx.rollback()
+            for job in batch:
+                job.error = trouble(self._path, error)
+        return True
+
+    # On a reader's thread -----------------------------------------------------------------------
+
+    def _read(self, work: Callable[[Tx], T]) -> T:
+        tx = getattr(self._local, "tx", None)
+        if tx is None:
+            tx = self._local.tx = SqliteTx(connect(self._path, writable=False))
+        try:
+            return work(tx)
+        except sqlite3.Error as error:
+            raise trouble(self._path, error) from error
+
+
+def _run(tx: SqliteTx, path: Path, job: Job) -> bool:
+    """Run one job; False if it failed after it had changed something."""
+    before = tx.changes
+    try:
+        job.result = job.work(tx)
+    except sqlite3.OperationalError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whoever waits for the job gets it
+        job.error = trouble(path, error) if isinstance(error, sqlite3.Error) else error
+        return tx.changes == before
+    return True

@@ -1,0 +1,147 @@
+"""Tasks: put in, taken out one at a time."""
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from remit.errors import NotFound
+from remit.model.codec import Json, JsonMap, to_json
+from remit.model.delivery import Delivery
+from remit.model.event import Entry, Kind
+from remit.model.ids import TaskId
+from remit.model.status import Actor
+from remit.model.task import Task
+from remit.store import events, rows
+from remit.store.database import Row, Tx
+
+
+def admit(tx: Tx, task: Task) -> Task:
+    """Store a new task with its first event; the same cue again returns what it became before."""
+    added = tx.run("insert_task", _columns(task))
+    if not added:
+        source = {"kind": task.source.kind.value, "ref": task.source.ref}
+        row = tx.one("get_task_by_source", source)
+        assert row is not None  # noqa: S101 - only this conflict makes the insert add nothing
+        return with_deliveries(tx, row)
+    for n, delivery in enumerate(task.delivery):
+        tx.run("insert_delivery", _delivery_columns(task, n, delivery))
+    events.append(tx, task.id, 1, _created(task), task.created_at)
+    return task
+
+
+def get(tx: Tx, task_id: TaskId) -> Task:
+    return with_deliveries(tx, find_row(tx, task_id))
+
+
+def find_row(tx: Tx, task_id: TaskId) -> Row:
+    row = tx.one("get_task", {"id": task_id})
+    if row is None:
+        raise NotFound("task", task_id)
+    return row
+
+
+def with_deliveries(tx: Tx, row: Row) -> Task:
+    if not row["parcels"]:
+        return rows.task(row)
+    found = tx.all("list_deliveries", {"task": row["id"]})
+    return rows.task(row, tuple(rows.delivery(part) for part in found))
+
+
+def all_with_deliveries(tx: Tx, found: Sequence[Row]) -> list[Task]:
+    """Read many tasks with one look at their deliveries."""
+    ids = [row["id"] for row in found if row["parcels"]]
+    parts: dict[object, list[Delivery]] = {}
+    if ids:
+        for part in tx.all("list_deliveries_of", {"tasks": json.dumps(ids)}):
+            parts.setdefault(part["task_id"], []).append(rows.delivery(part))
+    return [rows.task(row, tuple(parts.get(row["id"], ()))) for row in found]
+
+
+def earlier_in_session(tx: Tx, task: Task, limit: int) -> list[Task]:
+    """The last completed tasks that shared this one's session, newest first."""
+    found = tx.all("list_session_tasks", {"session": task.session_id, "limit": limit})
+    return [rows.task(row) for row in found]
+
+
+def delete(tx: Tx, task_id: TaskId, now: datetime) -> Task:
+    """Hide an ended task; its journal stays."""
+    return _mark(tx, task_id, now, "deleted", rows.ms(now))
+
+
+def undelete(tx: Tx, task_id: TaskId, now: datetime) -> Task:
+    return _mark(tx, task_id, now, "restored", None)
+
+
+def _mark(tx: Tx, task_id: TaskId, now: datetime, what: str, deleted_at: int | None) -> Task:
+    row = tx.one("mark_task", {"id": task_id, "deleted_at": deleted_at, "now": rows.ms(now)})
+    if row is None:
+        raise NotFound("ended task", task_id)
+    entry = Entry(Kind.TASK_UPDATED, Actor.OWNER, {"what": what})
+    events.append(tx, task_id, rows.number(row["events"]), entry, now)
+    return get(tx, task_id)
+
+
+def _columns(task: Task) -> dict[str, str | int | None]:
+    return {
+        "id": task.id,
+        "type": task.type.value,
+        "source_kind": task.source.kind.value,
+        "source_ref": task.source.ref,
+        "title": task.title,
+        "instructions": task.instructions,
+        "priority": task.priority.value,
+        "session_id": task.session_id,
+        "series_id": task.series_id,
+        "slot_at": rows.millis(task.slot),
+        "precomposed": task.plan.precomposed,
+        "parcels": len(task.delivery),
+        "created_by": task.created_by.value,
+        "taint": task.taint.value,
+        "assigned_agent": task.assigned_agent,
+        "now": rows.ms(task.created_at),
+        "scheduled_for": rows.millis(task.scheduled_for),
+        "retry_of": task.retry_of,
+        "details": rows.details(task),
+    }
+
+
+def _delivery_columns(task: Task, n: int, delivery: Delivery) -> dict[str, str | int | None]:
+    return {
+        "id": delivery.id,
+        "task": task.id,
+        "n": n,
+        "channel": delivery.channel,
+        "recipient": delivery.recipient,
+        "content": delivery.content,
+    }
+
+
+def _created(task: Task) -> Entry:
+    data: JsonMap = {
+        "title": task.title,
+        "instructions": task.instructions,
+        "source": f"{task.source.kind}:{task.source.ref}",
+        "scheduledFor": to_json(task.scheduled_for),
+        "work": list[Json](item.description for item in task.work),
+        "delivery": [_planned(delivery) for delivery in task.delivery],
+    }
+    return Entry(Kind.TASK_CREATED, Actor.INTAKE, {k: v for k, v in data.items() if v})
+
+
+def _planned(delivery: Delivery) -> Json:
+    return {
+        "id": delivery.id,
+        "channel": delivery.channel,
+        "recipient": delivery.recipient,
+        "content": delivery.content,
+    }
+
+
+def counts(tx: Tx) -> dict[str, int]:
+    """How many tasks stand where."""
+    return {str(row["status"]): rows.number(row["tasks"]) for row in tx.all("count_by_status")}
+
+
+def ids_like(tx: Tx, prefix: str) -> Iterable[TaskId]:
+    """Up to three ids that start so; a person types the shortest part that is enough."""
+    return [TaskId(str(row["id"])) for row in tx.all("list_ids_like", {"prefix": prefix + "*"})]

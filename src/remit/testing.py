@@ -1,0 +1,243 @@
+"""Fakes that ship: the ones our own tests use, for yours too.
+
+    async with World(tmp_path, brain=script([{"reply": "<deliverable>Hi</deliverable>"}])) as world:
+        task = await world.add("Greet me", at=world.now + timedelta(days=3))
+        await world.run(timedelta(days=30))          # takes a moment, not a month
+        assert (await world.get(task.id)).status == "completed"
+
+Store, engine, spine and gate are the real ones; only time, brain and channels are played.
+"""
+
+import asyncio
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from remit.brain.scripted import ScriptedBrain
+from remit.brain.scripted import parse as script
+from remit.model.codec import text_of
+from remit.model.delivery import Accepted, Answer, Keeps, Parcel
+from remit.model.event import Event
+from remit.model.ids import TaskId
+from remit.model.reply import Prompt, Reply
+from remit.model.review import Answered, Decision, Review
+from remit.model.task import Task
+from remit.ports import Brain, Channel
+from remit.settings import Settings
+from remit.store import queue, tasks
+from remit.trigger import command
+from remit.wiring import House, opened
+
+__all__ = [
+    "FileOutbox",
+    "FrozenClock",
+    "ObedientBrain",
+    "Outbox",
+    "ScriptedBrain",
+    "World",
+    "script",
+]
+
+START: Final = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+
+class FrozenClock:
+    """Stands still until told; whoever sleeps wakes when the time has come."""
+
+    def __init__(self, at: datetime = START) -> None:
+        self._at = at
+        self._sleepers: list[tuple[datetime, asyncio.Future[None]]] = []
+
+    def now(self) -> datetime:
+        return self._at
+
+    async def sleep(self, seconds: float) -> None:
+        done = asyncio.get_running_loop().create_future()
+        self._sleepers.append((self._at + timedelta(seconds=seconds), done))
+        await done
+
+    def advance(self, by: timedelta) -> None:
+        self.jump(self._at + by)
+
+    def jump(self, to: datetime) -> None:
+        """Go to a moment, later or earlier; clocks of real machines do both."""
+        self._at = to
+        due = [done for at, done in self._sleepers if at <= to]
+        self._sleepers = [(at, done) for at, done in self._sleepers if at > to]
+        for done in due:
+            if not done.done():
+                done.set_result(None)
+
+
+class ObedientBrain:
+    """Does whatever the last order in its prompt says. If the house holds then, it always does."""
+
+    ORDER: Final = re.compile(r"(?im)^.*?\b(?:order|system|admin|ignore[^:\n]*):\s*(.+)$")
+
+    def __init__(self) -> None:
+        self.obeyed: list[str] = []
+
+    async def think(self, prompt: Prompt, *, session: str) -> Reply:
+        del session
+        orders = self.ORDER.findall(prompt.text)
+        if not orders:
+            return Reply("No order given. <deliverable>Nothing to report.</deliverable>")
+        self.obeyed.append(orders[-1])
+        return Reply(f"As you wish.\n{orders[-1]}")
+
+
+@dataclass
+class Outbox:
+    """A channel that keeps what it was given, and answers as it was told to."""
+
+    name: str = "outbox"
+    guidance: str = "Plain text."
+    most: int = 4096
+    keeps: Keeps = Keeps.NOTHING
+    answers: list[Answer | Exception] = field(default_factory=list)  # then: accepted
+    sent: list[Parcel] = field(default_factory=list)  # what was accepted
+    tried: list[Parcel] = field(default_factory=list)
+
+    async def send(self, parcel: Parcel) -> Answer:
+        self.tried.append(parcel)
+        answer = self.answers.pop(0) if self.answers else Accepted(f"out-{len(self.sent) + 1}")
+        if isinstance(answer, Exception):
+            raise answer
+        if isinstance(answer, Accepted):
+            self.sent.append(parcel)
+        return answer
+
+
+class FileOutbox:
+    """A provider that outlives the process: what it accepted stands in a file, fsynced."""
+
+    name: Final = "outbox"
+    guidance: Final = "Plain text."
+    most: Final = 4096
+    keeps: Final = Keeps.NOTHING
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    async def send(self, parcel: Parcel) -> Answer:
+        line = text_of({"key": parcel.key, "to": parcel.recipient, "body": parcel.body}) + "\n"
+        file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(file, line.encode())
+            os.fsync(file)
+        finally:
+            os.close(file)
+        return Accepted(parcel.key)
+
+    def accepted(self) -> list[str]:
+        """The keys of what was accepted, in order, as the provider saw them."""
+        if not self._path.exists():
+            return []
+        return [json.loads(line)["key"] for line in self._path.read_text("utf-8").splitlines()]
+
+
+class World:
+    """A whole house with a clock of its own: thirty days pass in seconds."""
+
+    def __init__(
+        self,
+        home: Path,
+        *,
+        brain: Brain | None = None,
+        channels: Mapping[str, Channel] | None = None,
+        start: datetime = START,
+        settings: Settings | None = None,
+    ) -> None:
+        self.outbox = Outbox()
+        self.clock = FrozenClock(start)
+        self.brain: Brain = brain or ScriptedBrain(())
+        self._settings = settings or Settings(home=home)
+        self._channels: dict[str, Channel] = {"outbox": self.outbox, **(channels or {})}
+        self._stack = AsyncExitStack()
+        self._added = 0
+        self.house: House
+
+    async def __aenter__(self) -> Self:
+        house = opened(self._settings, clock=self.clock, brain=self.brain, channels=self._channels)
+        self.house = await self._stack.enter_async_context(house)
+        self._stack.push_async_callback(self._stop)
+        await self.house.engine.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._stack.aclose()
+
+    @property
+    def now(self) -> datetime:
+        return self.clock.now()
+
+    async def add(
+        self,
+        text: str,
+        *,
+        at: datetime | None = None,
+        content: str | None = None,
+        channel: str = "outbox",
+        recipient: str | None = None,
+        work: Sequence[str] = (),
+    ) -> Task:
+        self._added += 1
+        cue = command.cue(
+            text,
+            ref=f"world-{self._added}-{self.now.timestamp()}",
+            work=work,
+            channel=channel,
+            recipient=recipient,
+            content=content,
+            scheduled_for=at,
+        )
+        return await self.house.intake.admit(cue)
+
+    async def run(self, span: timedelta = timedelta(0)) -> None:
+        """Let everything happen that is due within a span of time, each thing at its time."""
+        end = self.now + span
+        while True:
+            self.house.engine.nudge()
+            await self.house.engine.settled()
+            due = await self.house.db.read(queue.next_due, self.now)
+            if due is None or due > end:
+                break
+            self.clock.jump(due)
+        self.clock.jump(max(end, self.now))
+
+    async def restart(self) -> None:
+        """Stop in good order and start again on the same files."""
+        await self._stack.aclose()
+        await self.__aenter__()
+
+    async def get(self, task_id: TaskId) -> Task:
+        return await self.house.db.read(tasks.get, task_id)
+
+    async def waiting(self) -> list[Review]:
+        return await self.house.inbox.waiting()
+
+    async def decide(self, review: Review, answer: Answered, text: str | None = None) -> Task:
+        assert review.id is not None  # noqa: S101 - a review that waits has been stored
+        return await self.house.inbox.decide(review.id, Decision(answer, text))
+
+    async def history(self, task_id: TaskId) -> list[Event]:
+        return await self.house.journal.of_task(task_id)
+
+    async def _stop(self) -> None:
+        stop = asyncio.create_task(self.house.engine.stop())
+        while not stop.done():
+            self.clock.advance(timedelta(0))
+            await asyncio.sleep(0)
+        await stop

@@ -1,0 +1,1 @@
+"""Reply and Contract to Verdict."""

@@ -1,0 +1,374 @@
+"""When each move of the table happens, and what else it changes: the guards."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from remit.model.review import OPTIONS, Answered
+from remit.model.status import ACTIVE, PAUSABLE, TERMINAL, Actor, Reason, Status
+
+
+class Config(NamedTuple):
+    """All of a task that decides what may happen next."""
+
+    status: Status = Status.NEW
+    resume_to: Status | None = None
+    reason: Reason | None = None
+    cancel: bool = False  # cancel_requested
+    deleted: bool = False  # deleted_at is set
+    asked: bool = False  # a review about the request itself is open
+    due: bool = True
+    precomposed: bool = False
+    checked: bool = False  # the contract is verifiable or skip
+    proven: bool = False  # every criterion passed, or the owner said so
+    tries: int = 1
+    fixes: int = 1
+    unsent: int = 0
+    sending: bool = False  # claimed, no answer yet
+    unknown: bool = False  # left, and nobody knows
+    refused: bool = False
+
+
+Guard = Callable[[Config], bool]
+Effect = Callable[[Config], Config]
+
+
+@dataclass(frozen=True)
+class Situation:
+    """Something that happens to a task: whose doing, from where to where, when, and then."""
+
+    name: str
+    by: Actor
+    was: Status
+    to: Status
+    when: Guard
+    then: Effect
+
+    @property
+    def row(self) -> tuple[Status, Status, Actor]:
+        return self.was, self.to, self.by
+
+    @property
+    def moves(self) -> bool:
+        return self.was is not self.to
+
+
+def always(_: Config) -> bool:
+    return True
+
+
+def same(config: Config) -> Config:
+    return config
+
+
+def _of(
+    name: str,
+    by: Actor,
+    pair: tuple[Status, Status],
+    when: Guard = always,
+    then: Effect = same,
+) -> Situation:
+    return Situation(name, by, *pair, when, then)
+
+
+def _ask(reason: Reason, resume_to: Status) -> Effect:
+    return lambda c: c._replace(reason=reason, resume_to=resume_to)
+
+
+def _held(c: Config) -> Config:
+    """What the owner writes instead is checked as the brain's own text would be."""
+    resume_to = Status.RUNNING if c.checked else Status.DELIVERING
+    return c._replace(reason=Reason.DELIVERABLE, resume_to=resume_to)
+
+
+def _verification_fails(c: Config) -> Config:
+    resume_to = Status.DELIVERING if c.unsent else Status.RUNNING
+    return c._replace(reason=Reason.VERIFICATION, resume_to=resume_to)
+
+
+def _goes_on(c: Config) -> bool:
+    return not c.cancel
+
+
+def _proof_given(c: Config) -> bool:
+    return not c.cancel and (c.proven or not c.checked)
+
+
+def _at_rest(c: Config) -> bool:
+    """Nothing is on the wire, and the owner did not ask to stop."""
+    return not c.cancel and not c.sending
+
+
+def _all_out(c: Config) -> bool:
+    return not c.sending and not c.unsent
+
+
+_S, _A, _R = Status, Actor, Reason
+
+_BEFORE_WORK = (
+    _of("ranked", _A.PRIORITISE, (_S.NEW, _S.READY), lambda c: not c.asked),
+    _of("against policy", _A.PRIORITISE, (_S.NEW, _S.CANCELLED)),
+    _of("a duplicate", _A.META, (_S.NEW, _S.CANCELLED)),
+    _of("not wanted", _A.OWNER, (_S.NEW, _S.CANCELLED)),
+    _of(
+        "the request is made clear",
+        _A.OWNER,
+        (_S.NEW, _S.NEW),
+        lambda c: c.asked,
+        lambda c: c._replace(asked=False),
+    ),
+    _of("starts", _A.ENGINE, (_S.READY, _S.RUNNING), lambda c: c.due and not c.precomposed),
+    _of(
+        "sends as written", _A.ENGINE, (_S.READY, _S.DELIVERING), lambda c: c.due and c.precomposed
+    ),
+    _of("a duplicate", _A.META, (_S.READY, _S.CANCELLED)),
+    _of("not wanted", _A.OWNER, (_S.READY, _S.CANCELLED)),
+    *(
+        _of(
+            "its time comes",
+            _A.ENGINE,
+            (status, status),
+            lambda c: not c.due,
+            lambda c: c._replace(due=True),
+        )
+        for status in (_S.NEW, _S.READY, _S.PAUSED)
+    ),
+)
+
+_AT_WORK = (
+    _of(
+        "work done, to be checked",
+        _A.EXECUTOR,
+        (_S.RUNNING, _S.VERIFYING),
+        lambda c: not c.cancel and c.checked,
+    ),
+    _of(
+        "work done, to be sent",
+        _A.EXECUTOR,
+        (_S.RUNNING, _S.DELIVERING),
+        lambda c: _proof_given(c) and c.unsent > 0,
+    ),
+    _of(
+        "work done, nothing to send",
+        _A.EXECUTOR,
+        (_S.RUNNING, _S.COMPLETED),
+        lambda c: _proof_given(c) and _all_out(c),
+    ),
+    *(
+        _of(
+            f"asks for {reason}",
+            _A.EXECUTOR,
+            (_S.RUNNING, _S.NEEDS_REVIEW),
+            _goes_on,
+            _ask(reason, _S.RUNNING),
+        )
+        for reason in (_R.APPROVAL, _R.INPUT, _R.AUTH)
+    ),
+    _of(
+        "the deliverable is held",
+        _A.EXECUTOR,
+        (_S.RUNNING, _S.NEEDS_REVIEW),
+        lambda c: not c.cancel and c.unsent > 0,
+        _held,
+    ),
+    _of("permanent error", _A.EXECUTOR, (_S.RUNNING, _S.FAILED), _goes_on),
+    *(
+        _of("stops as asked", _A.EXECUTOR, (status, _S.CANCELLED), lambda c: c.cancel)
+        for status in (_S.RUNNING, _S.VERIFYING)
+    ),
+    _of(
+        "passes, to be sent",
+        _A.VERIFIER,
+        (_S.VERIFYING, _S.DELIVERING),
+        lambda c: not c.cancel and c.unsent > 0,
+        lambda c: c._replace(proven=True),
+    ),
+    _of(
+        "passes, nothing to send",
+        _A.VERIFIER,
+        (_S.VERIFYING, _S.COMPLETED),
+        lambda c: not c.cancel and _all_out(c),
+        lambda c: c._replace(proven=True),
+    ),
+    _of(
+        "fails, to be fixed",
+        _A.VERIFIER,
+        (_S.VERIFYING, _S.RUNNING),
+        lambda c: not c.cancel and c.fixes > 0,
+        lambda c: c._replace(fixes=c.fixes - 1),
+    ),
+    _of(
+        "fails, no fixes left",
+        _A.VERIFIER,
+        (_S.VERIFYING, _S.NEEDS_REVIEW),
+        lambda c: not c.cancel and not c.fixes,
+        _verification_fails,
+    ),
+)
+
+_ON_THE_WAY = (
+    _of(
+        "claims",
+        _A.COURIER,
+        (_S.DELIVERING, _S.DELIVERING),
+        lambda c: _at_rest(c) and c.unsent > 0,
+        lambda c: c._replace(sending=True, unsent=c.unsent - 1),
+    ),
+    _of(
+        "accepted",
+        _A.COURIER,
+        (_S.DELIVERING, _S.DELIVERING),
+        lambda c: c.sending,
+        lambda c: c._replace(sending=False),
+    ),
+    _of(
+        "not sent, may be tried again",
+        _A.COURIER,
+        (_S.DELIVERING, _S.DELIVERING),
+        lambda c: c.sending and c.tries > 0,
+        lambda c: c._replace(sending=False, unsent=c.unsent + 1, tries=c.tries - 1),
+    ),
+    _of(
+        "refused",
+        _A.COURIER,
+        (_S.DELIVERING, _S.DELIVERING),
+        lambda c: c.sending,
+        lambda c: c._replace(sending=False, refused=True),
+    ),
+    _of(
+        "nobody knows",
+        _A.COURIER,
+        (_S.DELIVERING, _S.NEEDS_REVIEW),
+        lambda c: c.sending,
+        lambda c: c._replace(
+            sending=False, unknown=True, reason=_R.AMBIGUOUS, resume_to=_S.DELIVERING
+        ),
+    ),
+    *(
+        _of(
+            f"may not go out: {reason}",
+            _A.COURIER,
+            (_S.DELIVERING, _S.NEEDS_REVIEW),
+            lambda c: _at_rest(c) and c.unsent > 0,
+            _ask(reason, _S.DELIVERING),
+        )
+        for reason in (_R.APPROVAL, _R.AUTH, _R.DELIVERABLE)
+    ),
+    _of(
+        "all sent",
+        _A.COURIER,
+        (_S.DELIVERING, _S.COMPLETED),
+        lambda c: _all_out(c) and not c.refused,
+    ),
+    _of(
+        "one was refused",
+        _A.COURIER,
+        (_S.DELIVERING, _S.FAILED),
+        lambda c: _all_out(c) and c.refused,
+    ),
+    _of(
+        "leaves the rest unsent",
+        _A.COURIER,
+        (_S.DELIVERING, _S.CANCELLED),
+        lambda c: c.cancel and not c.sending and c.unsent > 0,
+    ),
+)
+
+
+def _crashes(status: Status) -> Iterable[Situation]:
+    yield _of(
+        "tries again",
+        _A.REAPER,
+        (status, status),
+        lambda c: _at_rest(c) and c.tries > 0,
+        lambda c: c._replace(tries=c.tries - 1),
+    )
+    yield _of(
+        "crashes again and again",
+        _A.REAPER,
+        (status, _S.NEEDS_REVIEW),
+        lambda c: _at_rest(c) and not c.tries,
+        _ask(_R.POISON, _S.DELIVERING if status is _S.DELIVERING else _S.RUNNING),
+    )
+
+
+def _pauses(status: Status) -> Iterable[Situation]:
+    yield _of(
+        "not now",
+        _A.OWNER,
+        (status, _S.PAUSED),
+        _at_rest,
+        lambda c: c._replace(resume_to=c.status),
+    )
+    yield _of("goes on", _A.OWNER, (_S.PAUSED, status), lambda c: c.resume_to is status)
+
+
+_DECIDED: dict[Answered, Effect] = {
+    Answered.APPROVE: lambda c: c._replace(tries=1, proven=c.reason is _R.VERIFICATION or c.proven),
+    Answered.EDIT: same,
+    Answered.BACK: lambda c: c._replace(tries=1, fixes=1, proven=False),
+    Answered.ANSWER: same,
+    Answered.ARRIVED: lambda c: c._replace(unknown=False),
+    Answered.RESEND: lambda c: c._replace(unknown=False, unsent=c.unsent + 1),
+    Answered.DROP: lambda c: c._replace(unknown=False, refused=True),
+    Answered.DECLINE: same,
+}
+_LEADS_TO: dict[Answered, tuple[Status, ...]] = {
+    Answered.APPROVE: (_S.RUNNING, _S.DELIVERING),
+    Answered.EDIT: (_S.RUNNING, _S.DELIVERING),
+    Answered.BACK: (_S.RUNNING,),
+    Answered.ANSWER: (_S.RUNNING,),
+    Answered.ARRIVED: (_S.DELIVERING,),
+    Answered.RESEND: (_S.DELIVERING,),
+    Answered.DROP: (_S.DELIVERING,),
+    Answered.DECLINE: (_S.CANCELLED,),
+}
+
+
+def _decides(answer: Answered, to: Status) -> Situation:
+    def offered(c: Config) -> bool:
+        asked = c.reason is not None and answer in OPTIONS[c.reason]
+        turns = answer in (Answered.BACK, Answered.DECLINE)
+        return asked and (turns or to is c.resume_to)
+
+    return _of(f"decides: {answer}", _A.OWNER, (_S.NEEDS_REVIEW, to), offered, _DECIDED[answer])
+
+
+def _flags() -> Iterable[Situation]:
+    for status in sorted(ACTIVE):
+        yield _of(
+            "asks to stop",
+            _A.OWNER,
+            (status, status),
+            _goes_on,
+            lambda c: c._replace(cancel=True),
+        )
+    for status in sorted(TERMINAL):
+        yield _of(
+            "deletes or restores",
+            _A.OWNER,
+            (status, status),
+            always,
+            lambda c: c._replace(deleted=not c.deleted),
+        )
+
+
+SITUATIONS = (
+    *_BEFORE_WORK,
+    *_AT_WORK,
+    *_ON_THE_WAY,
+    *(s for status in sorted(ACTIVE) for s in _crashes(status)),
+    *(s for status in sorted(PAUSABLE) for s in _pauses(status)),
+    *(_decides(answer, to) for answer in Answered for to in _LEADS_TO[answer]),
+    _of("not wanted", _A.OWNER, (_S.PAUSED, _S.CANCELLED)),
+    *_flags(),
+)
+
+FIRST = tuple(
+    Config(asked=asked, due=due, checked=checked, precomposed=precomposed, unsent=unsent)
+    for asked in (False, True)
+    for due in (False, True)
+    for unsent in (0, 1, 2)
+    for checked, precomposed in ((False, False), (True, False), (False, True))
+    if unsent or not precomposed
+)

@@ -1,0 +1,130 @@
+"""Names never repeat and never sort before an earlier one, whatever the clock does."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remit.errors import BadInput
+from remit.model.ids import RANDOM_BITS, Ids, encode, review_id, task_id
+from tests.model.values import MOMENTS
+
+MOST = 2**RANDOM_BITS - 1
+CHANCES = st.integers(0, MOST)
+START = datetime(2026, 2, 22, 15, 30, tzinfo=UTC)
+ULID = "01JZ8Q4Y7N8WZ0V5T3K2M1P9RA"
+
+
+class Scripted:
+    """A clock and a die that show what they are told to; the last throw lasts for ever."""
+
+    def __init__(self, throws: list[tuple[datetime, int]]) -> None:
+        self._throws = throws
+        self._next = 0
+
+    def now(self) -> datetime:
+        return self._throws[min(self._next, len(self._throws) - 1)][0]
+
+    def chance(self, bits: int) -> int:
+        assert bits == RANDOM_BITS
+        thrown = self._throws[min(self._next, len(self._throws) - 1)][1]
+        self._next += 1
+        return thrown
+
+    def ids(self) -> Ids:
+        return Ids(self.now, self.chance)
+
+
+@given(st.lists(st.tuples(MOMENTS, CHANCES), min_size=2, max_size=30))
+def test_an_id_never_repeats_and_never_sorts_before_the_last(
+    throws: list[tuple[datetime, int]],
+) -> None:
+    ids = Scripted(throws).ids()
+
+    made = [ids.ulid() for _ in throws]
+
+    assert made == sorted(set(made))
+    assert all(task_id(ulid) == f"task-{ulid}" for ulid in made)
+
+
+@given(st.integers(1, 10**9), CHANCES)
+def test_a_clock_that_goes_back_changes_nothing(seconds: int, chance: int) -> None:
+    ids = Scripted([(START, chance), (START - timedelta(seconds=seconds), MOST)]).ids()
+
+    first, second = ids.ulid(), ids.ulid()
+
+    assert first < second
+
+
+def test_a_clock_that_stands_still_on_a_stuck_die_still_gives_new_names() -> None:
+    ids = Scripted([(START, MOST)]).ids()
+
+    made = [ids.ulid() for _ in range(1000)]
+
+    assert made == sorted(set(made))
+
+
+def test_a_clock_before_1970_still_gives_names() -> None:
+    ids = Scripted([(datetime(1, 1, 1, tzinfo=UTC), 0)]).ids()
+
+    assert ids.ulid() == "00000000000000000000000001"
+
+
+def test_a_later_moment_sorts_later() -> None:
+    early, late = Scripted([(START, MOST)]), Scripted([(START + timedelta(milliseconds=1), 0)])
+
+    assert early.ids().ulid() < late.ids().ulid()
+
+
+@given(st.integers(0, 2**128 - 1), st.integers(0, 2**128 - 1))
+def test_names_sort_as_their_numbers_do(one: int, other: int) -> None:
+    assert (one < other) is (encode(one) < encode(other))
+    assert re.fullmatch("[0-7][0-9A-HJKMNP-TV-Z]{25}", encode(one))
+
+
+def test_each_thing_has_its_prefix() -> None:
+    ids = Scripted([(START, 0)]).ids()
+
+    made = [ids.task(), ids.run(), ids.review(), ids.delivery(), ids.session(), ids.worker()]
+
+    assert [name.split("-")[0] for name in made] == ["task", "run", "rev", "dlv", "ses", "wrk"]
+    assert all(len(name.split("-")[1]) == 26 for name in made)
+
+
+@pytest.mark.parametrize("text", [f"task-{ULID}", ULID, ULID.lower(), f" TASK-{ULID.lower()}\n"])
+def test_an_id_is_read_as_people_write_it(text: str) -> None:
+    assert task_id(text) == f"task-{ULID}"
+
+
+def test_a_review_is_read_by_its_own_prefix() -> None:
+    assert review_id(f"rev-{ULID}") == review_id(ULID) == f"rev-{ULID}"
+    with pytest.raises(BadInput, match="is not a rev id"):
+        review_id(f"task-{ULID}")
+
+
+@pytest.mark.parametrize("text", ["", "task-", "task-1", f"run-{ULID}", "U" * 26, "8" * 26])
+def test_what_is_no_id_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(BadInput) as bad:
+        task_id(text)
+
+    assert str(bad.value) == f"{text!r} is not a task id; one looks like task-{ULID}."
+    assert bad.value.field == "id"
+
+
+def test_a_refused_id_is_shown_only_as_far_as_one_reads() -> None:
+    with pytest.raises(BadInput) as bad:
+        task_id("x" * 10_000)
+
+    assert "x" * 57 + "...'" in str(bad.value)
+    assert len(str(bad.value)) < 160
+
+
+@given(st.text(max_size=40))
+def test_whatever_is_typed_an_id_is_read_or_refused(text: str) -> None:
+    try:
+        read = task_id(text)
+    except BadInput:
+        return
+    assert task_id(read) == read

@@ -1,0 +1,54 @@
+"""When no brain is needed, and when work counts as proven."""
+
+import pytest
+
+from remit.model.contract import Finding, Result, Verdict
+from remit.model.delivery import Delivery
+from remit.model.plan import Item, Plan
+
+WRITTEN = Delivery("whatsapp", content="Don't forget to call mom")
+
+
+@pytest.mark.parametrize(
+    ("plan", "precomposed"),
+    [
+        (Plan(delivery=(WRITTEN,)), True),
+        (Plan(delivery=(WRITTEN, Delivery("email", content=""))), True),
+        (Plan(delivery=(WRITTEN, Delivery("email"))), False),
+        (Plan(delivery=(WRITTEN,), work=(Item("research"),)), False),
+        (Plan(work=(Item("research"),)), False),
+        (Plan(), False),
+    ],
+)
+def test_no_brain_is_needed_if_the_owner_wrote_all_that_goes_out(
+    plan: Plan, *, precomposed: bool
+) -> None:
+    assert plan.precomposed is precomposed
+
+
+@pytest.mark.parametrize(
+    ("results", "passed"),
+    [
+        ([Result.PASS, Result.PASS], True),
+        ([Result.PASS, Result.SKIPPED], True),
+        ([Result.PASS, Result.FAIL], False),
+        ([Result.FAIL], False),
+        ([], True),
+    ],
+)
+def test_one_failure_is_enough_to_fail(results: list[Result], *, passed: bool) -> None:
+    assert Verdict(tuple(Finding("lint", result) for result in results)).passed is passed
+
+
+def test_a_complaint_names_what_failed_and_why() -> None:
+    verdict = Verdict(
+        (
+            Finding("lint", Result.PASS),
+            Finding("unit-test", Result.FAIL, "2 of 9 red"),
+            Finding("e2e", Result.FAIL),
+            Finding("typecheck", Result.SKIPPED, "no types here"),
+        )
+    )
+
+    assert verdict.complaint == "unit-test: 2 of 9 red; e2e: failed"
+    assert Verdict().complaint == ""

@@ -1,0 +1,132 @@
+"""A task moves along the table, by whom the table names, and says no with a sentence."""
+
+from dataclasses import FrozenInstanceError, replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remit.errors import IllegalMove
+from remit.model.delivery import Delivery
+from remit.model.plan import Item, Plan
+from remit.model.status import ACTIVE, ALLOWED, BY_PAIR, PAUSABLE, TERMINAL, Actor, Reason, Status
+from remit.model.task import Task
+from tests.model.lifecycle_checks import task_in
+from tests.model.values import values
+
+LEGAL = sorted((was, to, by) for (was, to), move in BY_PAIR.items() for by in move.by)
+NO_ROW = sorted((was, to) for was in Status for to in Status if (was, to) not in BY_PAIR)
+NOT_YOURS = sorted(
+    (was, to, by) for (was, to), move in BY_PAIR.items() for by in Actor if by not in move.by
+)
+TASKS = values(Task).map(lambda value: value if isinstance(value, Task) else task_in(Status.NEW))
+
+
+@pytest.mark.parametrize(("was", "to", "by"), LEGAL)
+def test_a_move_of_the_table_is_made(was: Status, to: Status, by: Actor) -> None:
+    assert task_in(was, resume_to=to).move(to, by).status is to
+
+
+@pytest.mark.parametrize(("was", "to"), NO_ROW)
+def test_a_move_outside_the_table_is_refused_for_everyone(was: Status, to: Status) -> None:
+    task = task_in(was)
+    for by in Actor:
+        with pytest.raises(IllegalMove) as refusal:
+            task.move(to, by)
+        assert set(refusal.value.allowed) == task.allowed
+        assert str(refusal.value) == (
+            f"Task {task.id} is {was}; it may become "
+            f"{', '.join(sorted(task.allowed)) or 'nothing more'}, not {to}."
+        )
+
+
+@pytest.mark.parametrize(("was", "to", "by"), NOT_YOURS)
+def test_a_move_by_the_wrong_one_is_refused_and_says_whose_it_is(
+    was: Status, to: Status, by: Actor
+) -> None:
+    task = task_in(was, resume_to=to)
+
+    with pytest.raises(IllegalMove) as refusal:
+        task.move(to, by)
+
+    whose = " or ".join(sorted(BY_PAIR[was, to].by))
+    assert str(refusal.value).endswith(f", not {to} by the {by}: that is for the {whose}.")
+    assert to in refusal.value.allowed
+
+
+def test_every_pair_and_every_actor_was_tried() -> None:
+    tried = len(LEGAL) + len(NO_ROW) * len(Actor) + len(NOT_YOURS)
+
+    assert tried == len(Status) ** 2 * len(Actor)
+
+
+@pytest.mark.parametrize("status", sorted(TERMINAL))
+def test_an_ended_task_may_become_nothing_more(status: Status) -> None:
+    task = task_in(status)
+
+    assert task.ended
+    assert task.allowed == frozenset()
+    with pytest.raises(IllegalMove, match="it may become nothing more, not running"):
+        task.move(Status.RUNNING, Actor.OWNER)
+
+
+@pytest.mark.parametrize("status", sorted(set(Status) - TERMINAL))
+def test_a_living_task_has_not_ended(status: Status) -> None:
+    assert not task_in(status).ended
+
+
+@pytest.mark.parametrize("status", sorted(PAUSABLE))
+def test_a_pause_remembers_where_it_was_and_leads_nowhere_else(status: Status) -> None:
+    paused = task_in(status).move(Status.PAUSED, Actor.OWNER)
+
+    assert paused.allowed == {status, Status.CANCELLED}
+    assert paused.move(status, Actor.OWNER) == task_in(status)
+    for elsewhere in ALLOWED[Status.PAUSED] - paused.allowed:
+        with pytest.raises(IllegalMove):
+            paused.move(elsewhere, Actor.OWNER)
+
+
+def test_a_decided_question_is_no_longer_asked() -> None:
+    asked = replace(task_in(Status.RUNNING), reason=Reason.INPUT, resume_to=Status.RUNNING)
+
+    waiting = asked.move(Status.NEEDS_REVIEW, Actor.EXECUTOR)
+    going_on = waiting.move(Status.RUNNING, Actor.OWNER)
+
+    assert (waiting.reason, waiting.resume_to) == (Reason.INPUT, Status.RUNNING)
+    assert (going_on.reason, going_on.resume_to) == (None, None)
+
+
+@given(TASKS, st.sampled_from(Status), st.sampled_from(Actor))
+def test_a_move_changes_where_a_task_stands_and_nothing_else(
+    task: Task, to: Status, by: Actor
+) -> None:
+    before = replace(task)
+    try:
+        moved = task.move(to, by)
+    except IllegalMove:
+        moved = replace(task)
+
+    assert task == before
+    assert moved == replace(
+        task, status=moved.status, reason=moved.reason, resume_to=moved.resume_to
+    )
+
+
+def test_a_task_is_not_changed_in_place() -> None:
+    with pytest.raises(FrozenInstanceError):
+        task_in(Status.NEW).status = Status.COMPLETED  # type: ignore[misc]
+
+
+def test_the_log_lies_where_the_id_says() -> None:
+    assert task_in(Status.NEW).log_path == "tasks/logs/task-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA.jsonl"
+
+
+def test_the_plan_of_a_task_is_its_work_its_deliveries_and_its_contract() -> None:
+    task = replace(task_in(Status.NEW), work=(Item("look"),), delivery=(Delivery("email"),))
+
+    assert task.plan == Plan(work=task.work, delivery=task.delivery, contract=None)
+
+
+def test_what_is_active_can_be_paused_and_nothing_that_ended_can() -> None:
+    assert ACTIVE < PAUSABLE
+    assert not PAUSABLE & TERMINAL

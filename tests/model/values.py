@@ -1,0 +1,104 @@
+"""Any value of any type of the model, for hypothesis."""
+
+import importlib
+import pkgutil
+from collections.abc import Hashable
+from dataclasses import fields, is_dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from functools import cache
+from types import NoneType
+from typing import cast, get_args, get_origin, get_type_hints
+
+from hypothesis import strategies as st
+
+import remit.model
+from remit.model.codec import Json, text_of
+from remit.model.status import Move
+
+# The table is code: it is compared with the database and the documentation, never stored.
+_NEVER_STORED = frozenset({Move})
+FREE = get_type_hints(text_of)["value"]  # what `Json` says: anything
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+MOMENTS = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30), timezones=st.just(UTC)).map(  # noqa: DTZ001 - hypothesis adds the zone
+    lambda moment: moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+)
+JSON: st.SearchStrategy[Json] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=5,
+)
+_SCALARS: dict[object, st.SearchStrategy[object]] = {
+    str: TEXT,
+    int: st.integers(),
+    float: st.floats(allow_nan=False),
+    bool: st.booleans(),
+    datetime: MOMENTS,
+}
+_SIMPLEST: dict[object, object] = {
+    str: "",
+    int: 0,
+    float: 0.0,
+    bool: False,
+    datetime: datetime(2026, 2, 22, 15, 30, tzinfo=UTC),
+}
+_EMPTY: dict[object, object] = {tuple: (), dict: {}}
+
+
+def records() -> list[type]:
+    """Every dataclass of the model that is written down somewhere."""
+    names = [f"remit.model.{module.name}" for module in pkgutil.iter_modules(remit.model.__path__)]
+    found = {
+        value
+        for name in names
+        for value in vars(importlib.import_module(name)).values()
+        if isinstance(value, type) and is_dataclass(value) and value.__module__ == name
+    }
+    return sorted(found - _NEVER_STORED, key=lambda kind: kind.__name__)
+
+
+@cache
+def values(kind: Hashable) -> st.SearchStrategy[object]:
+    """Any value of a type, built from its annotations alone."""
+    plain = getattr(kind, "__supertype__", kind)
+    if get_origin(plain) is not None:
+        return _composed(plain)
+    if is_dataclass(plain):
+        return _record(cast("type", plain))
+    if isinstance(plain, type) and issubclass(plain, StrEnum):
+        return st.sampled_from(plain)
+    return _SCALARS[plain]
+
+
+def simplest(kind: Hashable) -> object:
+    """The least one can say with a type: no text, nothing in lists, nothing that may be None."""
+    plain = getattr(kind, "__supertype__", kind)
+    if get_origin(plain) is not None:
+        return _EMPTY.get(get_origin(plain))
+    if is_dataclass(plain):
+        hints = hints_of(cast("type", plain))
+        return cast("type", plain)(**{name: simplest(hint) for name, hint in hints.items()})
+    if isinstance(plain, type) and issubclass(plain, StrEnum):
+        return next(iter(plain))
+    return _SIMPLEST[plain]
+
+
+def hints_of(kind: type) -> dict[str, Hashable]:
+    return get_type_hints(kind, localns={"Json": Json})
+
+
+def _composed(kind: Hashable) -> st.SearchStrategy[object]:
+    origin, inner = get_origin(kind), get_args(kind)
+    if kind == FREE:
+        return JSON
+    if origin is tuple:
+        return st.lists(values(inner[0]), max_size=3).map(tuple)
+    if origin is dict:
+        return st.dictionaries(TEXT, JSON, max_size=3)
+    return st.one_of(*(st.none() if arg is NoneType else values(arg) for arg in inner))
+
+
+def _record(kind: type) -> st.SearchStrategy[object]:
+    hints = hints_of(kind)
+    return st.builds(kind, **{field.name: values(hints[field.name]) for field in fields(kind)})

@@ -1,0 +1,150 @@
+"""The house rules a linter cannot check: the map, sizes, names, what no file gives away."""
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+PYTHON = [path for top in ("src", "tests", "bench") for path in sorted((ROOT / top).rglob("*.py"))]
+LOCKS = sorted((ROOT / "requirements").glob("*.lock"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+MOST_LINES_PER_FILE = 400
+MOST_LINES_PER_FUNCTION = 40
+
+# A name that ends so says nothing about what the thing is.
+EMPTY_WORDS = ("manager", "service", "handler", "util", "helper", "base", "data", "info")
+EMPTY_CLASS = re.compile(rf"({'|'.join(word.title() for word in EMPTY_WORDS)})s?$")
+EMPTY_MODULE = re.compile(rf"(^|_)({'|'.join(EMPTY_WORDS)})s?$")
+
+# All that a lock may say: a remark, pins, hashes, and who asked for what.
+LOCK_LINE = re.compile(
+    r"""(\#(?!.*//)[\w `'/*.,;:=-]+)?
+      | [\w.-]+==[\w.!+-]+[ ]\\
+      | [ ]{4}--hash=sha256:[0-9a-f]{64}([ ]\\)?
+      | [ ]{4}\#[ ]([ ]{2}|via)([ ]?(-[rc][ ]requirements/)?[\w.\[\],-]+)?
+    """,
+    re.VERBOSE,
+)
+
+# A folder of somebody's machine; `tasks/work/` is none, for it does not start at the root.
+MACHINE_PATH = re.compile(r"(?<![\w.~}>*-])/(?:home|Users|root|opt|srv|work|workspace)/[\w.-]+")
+TEXT = {".cfg", ".css", ".html", ".in", ".js", ".json", ".lock", ".md", ".py", ".sql", ".toml"}
+TEXT |= {".txt", ".yaml", ".yml", ""}
+
+
+def test_the_map_in_the_docs_is_the_map_that_is_enforced() -> None:
+    assert _drawn_layers() == _enforced_layers()
+
+
+def test_the_locks_are_made_from_what_the_package_asks_for() -> None:
+    asked = (ROOT / "requirements/runtime.in").read_text().splitlines()
+
+    assert PROJECT["project"]["dependencies"] == [line for line in asked if line[0] != "#"]
+
+
+def test_a_file_fits_in_the_head() -> None:
+    long = {_name(path): lines for path in SOURCES if (lines := _lines(path)) > MOST_LINES_PER_FILE}
+
+    assert long == {}
+
+
+def test_a_function_fits_on_the_screen() -> None:
+    long = [
+        f"{_name(path)}:{node.lineno} {node.name}"
+        for path in SOURCES
+        for node in _walk(path)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (node.end_lineno or node.lineno) - node.lineno >= MOST_LINES_PER_FUNCTION
+    ]
+
+    assert long == []
+
+
+def test_a_file_opens_with_a_headline() -> None:
+    mute = [_name(path) for path in PYTHON if not ast.get_docstring(_parse(path))]
+
+    assert mute == []
+
+
+def test_a_name_says_what_the_thing_is() -> None:
+    classes = [
+        f"{_name(path)}:{node.lineno} {node.name}"
+        for path in PYTHON
+        for node in _walk(path)
+        if isinstance(node, ast.ClassDef) and EMPTY_CLASS.search(node.name)
+    ]
+    modules = [_name(path) for path in PYTHON if EMPTY_MODULE.search(path.stem)]
+
+    assert classes + modules == []
+
+
+def test_a_lock_holds_names_versions_and_hashes_alone() -> None:
+    assert LOCKS
+    other = [
+        f"{_name(path)}:{number} {line}"
+        for path in LOCKS
+        for number, line in enumerate(path.read_text().splitlines(), start=1)
+        if not LOCK_LINE.fullmatch(line)
+    ]
+
+    assert other == []
+
+
+def test_no_file_knows_the_machine_it_was_written_on() -> None:
+    paths = [
+        f"{_name(path)}:{number} {found[0]}"
+        for path in _texts(ROOT)
+        for number, line in enumerate(path.read_text().splitlines(), start=1)
+        if (found := MACHINE_PATH.search(line))
+    ]
+
+    assert paths == []
+
+
+def _drawn_layers() -> list[list[str]]:
+    """The first column of the table headed `layer`, top to bottom."""
+    text = (ROOT / "docs/architecture.md").read_text()
+    table = re.search(r"^\| *layer *\|.*\n\|[-:| ]+\|\n((?:\|.*\n?)+)", text, re.MULTILINE)
+    assert table, "docs/architecture.md has no table whose first column is headed `layer`"
+    return [re.findall(r"`(\w+)`", row.split("|")[1]) for row in table[1].splitlines()]
+
+
+def _enforced_layers() -> list[list[str]]:
+    """What import-linter is told, without the rooms that are not built yet."""
+    contracts = PROJECT["tool"]["importlinter"]["contracts"]
+    layers = next(contract["layers"] for contract in contracts if contract["id"] == "layers")
+    return [[room for room in re.findall(r"\w+", layer) if _stands(room)] for layer in layers]
+
+
+def _stands(room: str) -> bool:
+    package = ROOT / "src/remit"
+    return (package / f"{room}.py").exists() or (package / room / "__init__.py").exists()
+
+
+def _texts(folder: Path) -> Iterator[Path]:
+    """The files somebody wrote: hidden folders are tools' own, but for .ci."""
+    for path in sorted(folder.iterdir()):
+        if path.is_dir() and (path.name == ".ci" or path.name[0] not in "._"):
+            yield from _texts(path)
+        elif path.is_file() and path.suffix in TEXT and path.name != ".coverage":
+            yield path
+
+
+def _parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+def _walk(path: Path) -> Iterator[ast.AST]:
+    return ast.walk(_parse(path))
+
+
+def _lines(path: Path) -> int:
+    return len(path.read_text().splitlines())
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
