@@ -23,6 +23,7 @@ class Subject:
 
 TABLES: dict[str, str] = {
     "throughput": "Insert + 4 durable transitions, an event each (WAL, synchronous=FULL)",
+    "house": "The whole way: admitted, ranked, thought, gated, delivered, completed",
     "burst": "10,000 tasks due in one second",
     "scheduled": "100,000 scheduled tasks, idle, beside an empty store",
     "in-flight": "1,000 tasks in flight, each awaiting 2 s",
@@ -32,16 +33,12 @@ TABLES: dict[str, str] = {
 
 SUBJECTS: tuple[Subject, ...] = (
     Subject(
-        "remit", "remit", "throughput", "ours",
+        "remit", "remit, the store's verbs", "throughput", "ours",
         "bench.ours.throughput:run", 10_000, 500,
     ),
     Subject(
-        "raw", "raw SQLite, 64 a commit", "throughput", "limit",
+        "raw", "raw SQLite, same statements", "throughput", "limit",
         "bench.peers.raw_sqlite:run", 10_000, 1_000,
-    ),
-    Subject(
-        "raw-bulk", "raw SQLite, 64 lives a commit", "throughput", "peer",
-        "bench.peers.raw_sqlite:run_bulk", 10_000, 1_000,
     ),
     Subject(
         "raw-1", "raw SQLite, 1 a commit", "throughput", "peer",
@@ -59,6 +56,10 @@ SUBJECTS: tuple[Subject, ...] = (
     Subject(
         "dbos", "DBOS, 4 steps", "throughput", "peer",
         "bench.peers.dbos_peer:run", 500, 50, packages=("dbos", "sqlalchemy"),
+    ),
+    Subject(
+        "house", "remit, whole", "house", "ours",
+        "bench.ours.throughput:run_house", 5_000, 300,
     ),
     Subject(
         "burst", "remit", "burst", "ours",

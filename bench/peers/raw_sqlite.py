@@ -1,80 +1,99 @@
-"""Raw SQLite: the same rows with nothing around them, the most this work can reach from Python."""
+"""Raw SQLite: the limit. The very statements that our store issues, with nothing around them.
+
+The lives of all tasks are first lived in a scratch store that writes down every statement with its
+values. Then, on a fresh file with the production schema, only those statements are run: no hash,
+no JSON, no thread, no waiting. No code above SQLite can be faster at the same rows and durability.
+"""
 
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from bench.measure import Fact, Measurement, Stopwatch, require_count, require_durable
-from bench.peers.raw_schema import Row, Work, draft_work
+from bench.ours import lives
+from remit.store import home as homes
+from remit.store.connection import SqliteTx, connect
+from remit.store.database import Params, Row, statement
 
 GROUP = 64
 
-Stage = list[tuple[str, list[Row]]]
+Stage = list[tuple[str, Params]]
 
 
-def load_work() -> Work:
-    """THE ONE PLACE TO SWAP THE SCHEMA: return the production DDL and its five stages here."""
-    return draft_work()
+class RecordingTx(SqliteTx):
+    """Writes down what it runs, stage by stage; what only reads is not part of the rows."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        super().__init__(connection)
+        self.stages: list[Stage] = [[]]
+
+    def one(self, name: str, params: Params = ()) -> Row | None:
+        self._note(name, params)
+        return super().one(name, params)
+
+    def run(self, name: str, params: Params = ()) -> int:
+        self._note(name, params)
+        return super().run(name, params)
+
+    def close_stage(self) -> None:
+        self.commit()
+        self.begin()
+        self.stages.append([])
+
+    def _note(self, name: str, params: Params) -> None:
+        sql = statement(name)
+        if not sql.lstrip().upper().startswith("SELECT"):
+            self.stages[-1].append((sql, params))
 
 
 def run(size: int, home: Path) -> Measurement:
     """The limit: 64 tasks move together, and each move is on disk before the next is made."""
-    return _run_grouped(load_work(), size, home, GROUP)
+    return _replay(size, home, GROUP)
 
 
 def run_singly(size: int, home: Path) -> Measurement:
     """What naive code gets: every move of every task is its own commit."""
-    return _run_grouped(load_work(), size, home, 1)
+    return _replay(size, home, 1)
 
 
-def run_bulk(size: int, home: Path) -> Measurement:
-    """Out of contest: all five stages in one commit, so no move is durable before the next."""
-    work = load_work()
-    merged = [statement for stage in work.stages for statement in stage]
-    return _run_grouped(replace(work, stages=(merged,)), size, home, GROUP)
-
-
-def _run_grouped(work: Work, size: int, home: Path, group: int) -> Measurement:
-    connection = sqlite3.connect(home / "raw.db", isolation_level=None)
-    facts = _open_store(connection, work.ddl)
+def _replay(size: int, home: Path, group: int) -> Measurement:
+    stages = _record(size, home / "record.db", group)
+    path = home / "raw.db"
+    homes.prepare(path)
+    connection = connect(path)
+    facts = _prove_durable(connection)
     watch = Stopwatch()
-    for numbers in _split_numbers(size, group):
-        # The rows are made outside the stopwatch: the limit is SQLite's, not that of a hash.
-        stages = _fill_stages(work, numbers)
-        with watch:
-            for stage in stages:
-                _commit_stage(connection, stage)
-    for proof, times in work.proofs:
-        require_count(proof, connection.execute(proof).fetchone()[0], size * times)
+    with watch:
+        for stage in stages:
+            connection.execute("BEGIN IMMEDIATE")
+            for sql, params in stage:
+                connection.execute(sql, params).fetchall()
+            connection.execute("COMMIT")
+    done = connection.execute("SELECT COUNT(*) AS n FROM tasks WHERE status = 'completed'")
+    require_count("completed", done.fetchone()["n"], size)
     connection.close()
     return watch.rate(size, {**facts, "tasks_a_commit": group})
 
 
-def _open_store(connection: sqlite3.Connection, ddl: str) -> dict[str, Fact]:
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.executescript(ddl)
-    return require_durable(
-        connection.execute("PRAGMA journal_mode").fetchone()[0],
-        connection.execute("PRAGMA synchronous").fetchone()[0],
-    )
+def _record(size: int, path: Path, group: int) -> list[Stage]:
+    homes.prepare(path)
+    connection = connect(path)
+    connection.execute("PRAGMA synchronous = OFF")
+    tx = RecordingTx(connection)
+    tx.begin()
+    for numbers in _split(size, group):
+        lives.live(tx, numbers, tx.close_stage)
+    tx.commit()
+    connection.close()
+    return [stage for stage in tx.stages if stage]
 
 
-def _split_numbers(size: int, group: int) -> Iterator[range]:
+def _split(size: int, group: int) -> Iterator[range]:
     for start in range(0, size, group):
         yield range(start, min(start + group, size))
 
 
-def _fill_stages(work: Work, numbers: range) -> list[Stage]:
-    return [
-        [(statement.sql, [statement.fill(number) for number in numbers]) for statement in stage]
-        for stage in work.stages
-    ]
-
-
-def _commit_stage(connection: sqlite3.Connection, stage: Stage) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    for sql, rows in stage:
-        connection.executemany(sql, rows)
-    connection.execute("COMMIT")
+def _prove_durable(connection: sqlite3.Connection) -> dict[str, Fact]:
+    mode = connection.execute("PRAGMA journal_mode").fetchone()["journal_mode"]
+    level = connection.execute("PRAGMA synchronous").fetchone()["synchronous"]
+    return require_durable(mode, level)

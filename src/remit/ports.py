@@ -108,6 +108,14 @@ class Steps(Protocol):
         A recorded result is read back as the type that `work` promises to return.
         """
 
+    async def look(
+        self, name: str, work: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Do a piece of work that changes nothing; it is written down with the next step.
+
+        After a crash in between it is looked up again, which does no harm and costs little.
+        """
+
     async def move(self, to: Status, by: Actor) -> None:
         """Move the task, durably, if it does not stand there already."""
 

@@ -64,10 +64,10 @@ class Rooms:
 
 async def run(rooms: Rooms, steps: Steps) -> Outcome:
     """Take a task from plan to receipts. Each step survives a crash; none is done twice."""
-    plan = await steps.do("plan_step", rooms.planner.draft, steps.task)
+    plan = await steps.look("plan_step", rooms.planner.draft, steps.task)
     if plan.precomposed:
         return await _deliver(None, rooms, steps)
-    memory = await steps.do("retrieve_context", rooms.recall.like, steps.task)
+    memory = await steps.look("retrieve_context", rooms.recall.like, steps.task)
 
     turn = 0
     reply = await steps.do("execute_tool", rooms.thinker.think, steps.task, plan, memory)
@@ -81,7 +81,7 @@ async def run(rooms: Rooms, steps: Steps) -> Outcome:
     steps.keep(work=_ticked(plan, reply), tool_output=reply.text)
 
     if not plan.delivery:
-        return await _prove(reply.text, plan, rooms, steps) or Done(_first_line(reply.text))
+        return await _prove(reply.text, plan, rooms, steps) or Done(first_line(reply.text))
     text = await _judged(reply, rooms, steps)
     if isinstance(text, Review):
         return Wait(text)
@@ -105,7 +105,7 @@ async def _judged(reply: Reply, rooms: Rooms, steps: Steps) -> str | Review:
 
 async def _prove(text: str, plan: Plan, rooms: Rooms, steps: Steps) -> Outcome | None:
     """Check the work against its contract; None means that it may go on."""
-    if not rooms.verifier.applies(plan):
+    if not rooms.verifier.applies(plan) or await steps.decided(ask.unproven_key(steps.task)):
         return None
     if steps.task.status is Status.RUNNING:
         await steps.move(Status.VERIFYING, Actor.EXECUTOR)
@@ -115,9 +115,7 @@ async def _prove(text: str, plan: Plan, rooms: Rooms, steps: Steps) -> Outcome |
         return None
     if steps.task.round < MOST_FIXES:
         return Retry(verdict.complaint, anew=True)
-    question = ask.unproven(steps.task, verdict)
-    decision = await steps.decided(question.key)
-    return Wait(question) if decision is None else None
+    return Wait(ask.unproven(steps.task, verdict.complaint))
 
 
 async def _deliver(text: str | None, rooms: Rooms, steps: Steps) -> Outcome:
@@ -171,7 +169,7 @@ def _delivered(later: answers.Retry | None, steps: Steps) -> Outcome:
         sent = sum(d.status is DeliveryStatus.SENT for d in deliveries)
         why = "; ".join(f"{d.channel}: {d.reason}" for d in refused)
         return Fail(f"{len(refused)} of {len(deliveries)} refused ({why}); {sent} sent.")
-    return Done(_first_line(deliveries[0].body or ""))
+    return Done(first_line(deliveries[0].body or ""))
 
 
 def _ticked(plan: Plan, reply: Reply) -> tuple[Item, ...]:
@@ -183,6 +181,7 @@ def _ticked(plan: Plan, reply: Reply) -> tuple[Item, ...]:
     )
 
 
-def _first_line(text: str) -> str:
+def first_line(text: str) -> str:
+    """What a text comes to, for a list of tasks."""
     lines = text.strip().splitlines() or [""]
     return lines[0] if len(lines[0]) <= 200 else lines[0][:197] + "..."  # noqa: PLR2004

@@ -25,7 +25,7 @@ RATE_LIMIT: Final = Backoff(first=30, factor=2, most=600)
 SURPRISE: Final = Backoff(first=5, factor=4, most=600)
 
 
-def choose(error: Exception, attempt: int, chance: Random) -> float | None:
+def choose(error: BaseException, attempt: int, chance: Random) -> float | None:
     """Seconds until the next try, or None if another try would give the same."""
     match error:
         case Permanent():

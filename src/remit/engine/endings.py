@@ -5,10 +5,11 @@ from datetime import datetime, timedelta
 from random import Random
 
 from remit.engine import backoff
+from remit.errors import Transient
 from remit.model.ids import ReviewId
-from remit.model.review import Review
-from remit.model.status import Actor, Reason, Status
+from remit.model.status import Actor, Status
 from remit.model.task import Task
+from remit.review import ask
 from remit.run import Done, Fail, Outcome, Retry, Wait
 from remit.store.moves import Ending
 from remit.store.rows import details
@@ -20,7 +21,9 @@ _BY = {
 }
 
 
-def of(outcome: Outcome, task: Task, now: datetime, review_id: ReviewId) -> Ending:
+def of(
+    outcome: Outcome, task: Task, now: datetime, most: int, chance: Random, review_id: ReviewId
+) -> Ending:
     """How a leg ends that came to its own end."""
     by, plain = _BY[task.status], Ending(outcome="", to=task.status, by=Actor.EXECUTOR)
     plain = replace(plain, by=by, round=task.round, details=details(task))
@@ -33,14 +36,13 @@ def of(outcome: Outcome, task: Task, now: datetime, review_id: ReviewId) -> Endi
         case Retry(why, after, anew=True):
             return _anew(plain, task, why, now)
         case Retry(why, after):
-            due = now + timedelta(seconds=after or backoff.TRANSIENT.first)
-            return replace(plain, outcome="retry", note=why, due_at=due, settles=False)
+            return of_error(Transient(why, after=after), task, now, most, chance, review_id)
         case Fail(why):
             return _fail(plain, task, why, review_id)
 
 
 def of_error(
-    error: Exception, task: Task, now: datetime, most: int, chance: Random, review_id: ReviewId
+    error: BaseException, task: Task, now: datetime, most: int, chance: Random, review_id: ReviewId
 ) -> Ending:
     """How a leg ends that broke."""
     plain = Ending(outcome="retry", to=task.status, by=_BY[task.status], round=task.round)
@@ -94,15 +96,7 @@ def _fail(plain: Ending, task: Task, why: str, review_id: ReviewId) -> Ending:
     """A task that breaks while it is verified is not failed work: the owner looks at it."""
     if task.status is not Status.VERIFYING:
         return replace(plain, outcome="fail", to=Status.FAILED, note=why, attempts=0)
-    question = Review(
-        id=review_id,
-        task_id=task.id,
-        key=f"broken:{review_id}",
-        reason=Reason.VERIFICATION,
-        question=f"The work could not be checked: {why}. Accept it, send it back, or decline?",
-        evidence=task.tool_output or "",
-        resume_to=Status.DELIVERING if task.delivery else Status.RUNNING,
-    )
+    question = replace(ask.unproven(task, f"the check broke ({why})"), id=review_id)
     return replace(
         plain, outcome="wait", to=Status.NEEDS_REVIEW, note=why, attempts=0, review=question
     )

@@ -7,25 +7,25 @@ costs no memory. The engine wakes when something was written, or when the next r
 import asyncio
 import contextlib
 from collections import Counter
-from datetime import timedelta
+from datetime import datetime, timedelta
 from random import Random
 from typing import Final
 
 from remit import run
 from remit.engine import endings
-from remit.engine.steps import LocalSteps, Stopped
+from remit.engine.steps import TROUBLE_PAUSE, LocalSteps, Stopped, wish_of
 from remit.errors import LeaseLost, StoreTrouble
 from remit.model.ids import Ids, TaskId, WorkerId
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.ports import Clock
-from remit.run import Done, Outcome, Rooms
+from remit.run import Done, Outcome, Rooms, first_line
 from remit.settings import Engine as Limits
 from remit.store import moves, queue, runs
 from remit.store.database import Database
 from remit.store.queue import Claim, Wanted
 
-LONGEST_SLEEP: Final = 3600.0
+LONGEST_NAP: Final = 30.0  # so late may a clock be noticed that was set, or a machine that slept
 HEARTBEAT: Final = 15.0
 
 
@@ -63,13 +63,15 @@ class LocalEngine:
         for loop in self._loops[1:]:
             loop.cancel()
         for _, steps in self._legs.values():
-            steps.wish = steps.wish or "park"
+            steps.parting = True
         await self._drain(self._limits.stop_limit)
-        for leg, steps in list(self._legs.values()):
-            if not steps.sending:
+        for leg, steps in self._legs.values():
+            steps.hurried = True
+            if steps.working:
                 leg.cancel()
         await self._drain(None)
-        await self._db.write(runs.leave, self.worker, self._clock.now())
+        with contextlib.suppress(StoreTrouble):
+            await self._db.write(runs.leave, self.worker, self._clock.now())
 
     async def settled(self) -> None:
         """Return when nothing runs and nothing is due."""
@@ -90,8 +92,8 @@ class LocalEngine:
         if found is None:
             return
         leg, steps = found
-        steps.wish = _wish(task)
-        if steps.wish is not None and not steps.sending:
+        steps.wish = wish_of(task)
+        if steps.wish is not None and steps.working:
             leg.cancel()
 
     @property
@@ -103,21 +105,22 @@ class LocalEngine:
     async def _dispatch(self) -> None:
         while not self._stopping:
             self._wake.clear()
+            # One moment for all three questions: what falls due between two of them is not missed.
+            now = self._clock.now()
             try:
-                busy = await self._rank() or await self._claim()
+                if await self._rank(now) or await self._claim(now):
+                    continue
+                due = await self._db.read(queue.next_due, now)
             except StoreTrouble:
-                await self._clock.sleep(1)
-                continue
-            if busy:
+                await self._nap(TROUBLE_PAUSE)
                 continue
             if not self._legs and not self._wake.is_set():
                 self._idle.set()
-            await self._sleep()
+            await self._until(due)
             self._idle.clear()
 
-    async def _rank(self) -> bool:
+    async def _rank(self, now: datetime) -> bool:
         """New -> ready, for as many as wait."""
-        now = self._clock.now()
         found = await self._db.read(queue.unranked, now, 256)
         ranked = [(task.id, self._rooms.planner.rank(task)) for task in found]
         await asyncio.gather(
@@ -125,13 +128,12 @@ class LocalEngine:
         )
         return bool(found)
 
-    async def _claim(self) -> bool:
+    async def _claim(self, now: datetime) -> bool:
         room = self._limits.parallel - len(self._legs)
         if room <= 0:
             return False
         left = {name: most - self._sources[name] for name, most in self._limits.sources.items()}
         wanted = Wanted(room, left, self._suspect is None, timedelta(seconds=self._limits.ageing))
-        now = self._clock.now()
         if not await self._db.read(queue.any_due, now):
             return False
         found = await self._db.write(queue.claim, self.worker, wanted, self._ids.run, now)
@@ -148,11 +150,16 @@ class LocalEngine:
         leg = asyncio.create_task(self._leg(steps))
         self._legs[task.id] = (leg, steps)
 
-    async def _sleep(self) -> None:
-        now = self._clock.now()
-        due = await self._db.read(queue.next_due, now)
-        seconds = LONGEST_SLEEP if due is None else (due - now).total_seconds()
-        sleeper = asyncio.create_task(self._clock.sleep(min(max(seconds, 0), LONGEST_SLEEP)))
+    async def _until(self, due: datetime | None) -> None:
+        """Wait until something is written, or until it is due by the clock on the wall."""
+        if due is None:
+            await self._wake.wait()
+            return
+        while not self._wake.is_set() and (left := due - self._clock.now()) > timedelta(0):
+            await self._nap(min(left.total_seconds(), LONGEST_NAP))
+
+    async def _nap(self, seconds: float) -> None:
+        sleeper = asyncio.create_task(self._clock.sleep(seconds))
         waker = asyncio.create_task(self._wake.wait())
         await asyncio.wait((sleeper, waker), return_when=asyncio.FIRST_COMPLETED)
         sleeper.cancel()
@@ -168,6 +175,8 @@ class LocalEngine:
             await steps.write(moves.finish, steps.task, steps.lease, steps.started_at, ending, now)
         except LeaseLost:
             pass  # somebody else holds it now; whatever we know is not wanted any more
+        except StoreTrouble:
+            pass  # the process ends and the disk takes nothing: the next one finds it as it was
         finally:
             self._sources[source] -= 1
             if self._suspect == task_id:
@@ -177,40 +186,40 @@ class LocalEngine:
 
     async def _run(self, steps: LocalSteps) -> moves.Ending:
         try:
-            outcome = await self._outcome(steps)
-        except asyncio.CancelledError:
-            steps.wish = steps.wish or "park"
-        except Stopped:
-            pass
+            outcome = await run.run(self._rooms, steps)
         except LeaseLost:
             raise
+        except Stopped:
+            return self._stopped(steps)
+        except asyncio.CancelledError as cut:
+            # Nobody asked for it? Then it came out of the work, a surprise like any other.
+            return self._broken(cut, steps) if steps.asked is None else self._stopped(steps)
         except Exception as error:  # noqa: BLE001 - whatever breaks a leg must not break the engine
-            now, most = self._clock.now(), self._limits.attempts
-            review = self._ids.review()
-            return endings.of_error(error, steps.task, now, most, self._chance, review)
-        else:
-            return endings.of(outcome, steps.task, self._clock.now(), self._ids.review())
-        return self._stopped(steps)
+            return self._broken(error, steps)
+        return self._ended(outcome, steps)
 
-    async def _outcome(self, steps: LocalSteps) -> Outcome:
-        return await run.run(self._rooms, steps)
+    def _ended(self, outcome: Outcome, steps: LocalSteps) -> moves.Ending:
+        now, most, review = self._clock.now(), self._limits.attempts, self._ids.review()
+        return endings.of(outcome, steps.task, now, most, self._chance, review)
+
+    def _broken(self, error: BaseException, steps: LocalSteps) -> moves.Ending:
+        now, most, review = self._clock.now(), self._limits.attempts, self._ids.review()
+        return endings.of_error(error, steps.task, now, most, self._chance, review)
 
     def _stopped(self, steps: LocalSteps) -> moves.Ending:
-        task, wish = steps.task, steps.wish or "park"
+        task, wish = steps.task, steps.asked
         if wish == "park":
             return endings.parked(task, self._clock.now())
         sent = bool(task.delivery) and all(d.status == "sent" for d in task.delivery)
-        if wish != "pause" and task.status is Status.DELIVERING and sent:
+        if wish == "cancel" and task.status is Status.DELIVERING and sent:
             # Too late to cancel: everything is out.
-            done = Done(task.delivery[0].body or "")
-            return endings.of(done, task, self._clock.now(), self._ids.review())
+            return self._ended(Done(first_line(task.delivery[0].body or "")), steps)
         return endings.stopped(task, wish)
 
     async def _drain(self, limit: float | None) -> None:
         legs = [leg for leg, _ in self._legs.values()]
         if legs:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(asyncio.gather(*map(asyncio.shield, legs)), limit)
+            await asyncio.wait(legs, timeout=limit)
 
     async def _beat(self) -> None:
         """Say that this worker is alive, while it has work; idle is idle."""
@@ -219,9 +228,3 @@ class LocalEngine:
             if self._legs:
                 with contextlib.suppress(StoreTrouble):
                     await self._db.write(runs.beat, self.worker, self._clock.now())
-
-
-def _wish(task: Task) -> str | None:
-    if task.cancel_requested:
-        return "cancel"
-    return "pause" if task.pause_requested else None

@@ -42,9 +42,12 @@ class LocalSteps:
         self.task: Task = claim.task
         self.lease: Lease = claim.lease
         self.started_at: datetime = clock.now()
-        self.wish: str | None = _wish_of(claim.task)
-        self.sending = False
+        self.wish: str | None = wish_of(claim.task)
+        self.parting = False  # the process ends: stop at the next boundary
+        self.hurried = False  # it ends now: do not wait for a disk that takes nothing
+        self.working = False  # a step may be interrupted; a write and a send never are
         self._recorded: dict[str, Json] = dict(claim.steps)
+        self._looked: dict[str, Json] = {}  # done, and not yet written down
         self._decisions: Mapping[str, Decision] = claim.decisions
         self._db = db
         self._clock = clock
@@ -58,26 +61,36 @@ class LocalSteps:
     async def do(
         self, name: str, work: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs
     ) -> T:
+        result = await self.look(name, work, *args, **kwargs)
+        await self._record()
+        return result
+
+    async def look(
+        self, name: str, work: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
         if name in self._recorded:
             return from_json(_promised(work), self._recorded[name])
         self.boundary()
+        limit = asyncio.timeout(self._limit)
+        self.working = True
         try:
-            async with asyncio.timeout(self._limit):
+            async with limit:
                 result = await work(*args, **kwargs)
         except TimeoutError:
+            if not limit.expired():
+                raise
             sentence = f"The step {name} took longer than {self._limit:.0f} s."
             raise Transient(sentence) from None
-        output = to_json(result)
-        self.wish = await self.write(
-            runs.record_step, self.lease, name, output, self._details(), self._clock.now()
-        )
-        self._recorded[name] = output
+        finally:
+            self.working = False
+        self._looked[name] = self._recorded[name] = to_json(result)
         return result
 
     async def move(self, to: Status, by: Actor) -> None:
+        self.boundary()
         if self.task.status is to:
-            self.boundary()
             return
+        await self._record()
         self.boundary()
         self.wish = await self.write(
             moves.move,
@@ -113,7 +126,6 @@ class LocalSteps:
 
     async def claim(self, delivery: Delivery, body: str) -> int:
         self.boundary()
-        self.sending = True  # from here to the record nobody may interrupt
         digest = hashlib.sha256(body.encode()).hexdigest()
         now = self._clock.now()
         attempt = await self.write(deliveries.claim_send, self.lease, delivery, body, digest, now)
@@ -125,7 +137,6 @@ class LocalSteps:
         settled = await self.write(
             deliveries.settle_send, self.lease, delivery, attempt, answer, now
         )
-        self.sending = False
         if not settled:
             raise LeaseLost(self.task.id, self.lease.number)
         match answer:
@@ -149,12 +160,24 @@ class LocalSteps:
         await self.write(deliveries.doubt, self.lease, delivery, why, self._clock.now())
         self._replace(delivery, status=DeliveryStatus.UNKNOWN, reason=why)
 
+    async def _record(self) -> None:
+        if self._looked:
+            done, self._looked = self._looked, {}
+            self.wish = await self.write(
+                runs.record_steps, self.lease, done, self._details(), self._clock.now()
+            )
+
     # Beneath ------------------------------------------------------------------------------------
+
+    @property
+    def asked(self) -> str | None:
+        """What this leg was asked to do instead of going on."""
+        return self.wish or ("park" if self.parting else None)
 
     def boundary(self) -> None:
         """Here a run may stop: nothing is half done."""
-        if self.wish is not None:
-            raise Stopped(self.wish)
+        if self.asked is not None:
+            raise Stopped(self.asked)
 
     async def write(
         self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs
@@ -164,6 +187,8 @@ class LocalSteps:
             try:
                 return await self._db.write(work, *args, **kwargs)
             except StoreTrouble:
+                if self.hurried:
+                    raise
                 await self._clock.sleep(TROUBLE_PAUSE)
 
     def _details(self) -> str | None:
@@ -187,7 +212,8 @@ def _promised(work: Callable[P, Awaitable[T]]) -> type[T]:
     return cast("type[T]", get_type_hints(work)["return"])
 
 
-def _wish_of(task: Task) -> str | None:
+def wish_of(task: Task) -> str | None:
+    """What the owner wishes for a task that is held."""
     if task.cancel_requested:
         return "cancel"
     return "pause" if task.pause_requested else None

@@ -25,17 +25,8 @@ def text_of(value: Json) -> str:
 
 def to_json(value: object) -> Json:
     """Write a value of the model as JSON."""
-    match value:
-        case StrEnum():
-            return value.value
-        case str() | int() | float() | None:
-            return value
-        case datetime():
-            return stamp(value)
-        case tuple() | list():
-            return [to_json(part) for part in value]
-        case _:
-            return {name: to_json(part) for name, part in _parts(value)}
+    kind = type(value)
+    return (_WRITERS.get(kind) or _writer(kind))(value)
 
 
 def from_json(kind: type[T], data: Json) -> T:
@@ -66,12 +57,45 @@ def moment(text: str) -> datetime:
 
 
 _Read: TypeAlias = Callable[[Json, str], object]
+_Write: TypeAlias = Callable[[object], Json]
 
 
-def _parts(value: object) -> Iterable[tuple[str, object]]:
-    if isinstance(value, Mapping):
-        return value.items()
-    return ((name, getattr(value, name)) for name in _names(cast("Hashable", type(value))))
+def _writer(kind: type) -> _Write:
+    """How values of a type are written, worked out once."""
+    write: _Write
+    if issubclass(kind, StrEnum):
+        write = _write_word
+    elif issubclass(kind, Mapping):
+        write = _write_map
+    else:
+        names = _names(cast("Hashable", kind))
+        write = lambda value: {name: to_json(getattr(value, name)) for name in names}  # noqa: E731
+    _WRITERS[kind] = write
+    return write
+
+
+def _write_word(value: object) -> Json:
+    return str(cast("StrEnum", value).value)
+
+
+def _write_map(value: object) -> Json:
+    return {key: to_json(part) for key, part in cast("Mapping[str, object]", value).items()}
+
+
+def _write_list(value: object) -> Json:
+    return [to_json(part) for part in cast("Iterable[object]", value)]
+
+
+def _write_plain(value: object) -> Json:
+    return cast("Json", value)
+
+
+_WRITERS: Final[dict[type, _Write]] = {
+    **dict.fromkeys((str, int, float, bool, NoneType), _write_plain),
+    **dict.fromkeys((tuple, list), _write_list),
+    dict: _write_map,
+    datetime: lambda value: stamp(cast("datetime", value)),
+}
 
 
 @cache

@@ -11,10 +11,7 @@ T = TypeVar("T")
 
 Cell: TypeAlias = str | int | float | bytes | None
 Params: TypeAlias = Mapping[str, Cell] | Sequence[Cell]
-
-
-class Row(Protocol):
-    def __getitem__(self, name: str, /) -> Cell: ...
+Row: TypeAlias = Mapping[str, Cell]
 
 
 @dataclass(slots=True)

@@ -89,6 +89,7 @@ def _hold(tx: Tx, lease: Lease, now: datetime) -> int:
         "id": lease.task_id,
         "lease": lease.number,
         "details": None,
+        "count": 1,
         "now": rows.ms(now),
     }
     row = tx.one("touch_task", held)

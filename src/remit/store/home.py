@@ -57,7 +57,7 @@ def prepare(path: Path) -> None:
         fresh = True
     else:
         fresh = False
-        _recognise(path)
+        recognise(path)
     with closing(_open(path)) as connection:
         if not fresh:
             check(path, connection)
@@ -71,7 +71,7 @@ def check(path: Path, connection: sqlite3.Connection) -> None:
     try:
         rows = connection.execute(f"PRAGMA {pragma}(3)").fetchall()
         found = [said for row in rows if (said := next(iter(row.values()))) != "ok"]
-        if not found and _version(connection):
+        if not found and version(connection):
             found = list(complaints(SqliteTx(connection), whole=small))[:3]
     except (sqlite3.DatabaseError, ValueError) as error:
         found = [str(error)]
@@ -82,18 +82,19 @@ def check(path: Path, connection: sqlite3.Connection) -> None:
 def migrate(path: Path, connection: sqlite3.Connection) -> None:
     """Apply the numbered migrations that this file has not seen, each in one transaction."""
     steps = migrations()
-    version = _version(connection)
-    if version > len(steps):
-        raise StoreNewer(str(path), version, len(steps))
+    reached = version(connection)
+    if reached > len(steps):
+        raise StoreNewer(str(path), reached, len(steps))
     connection.execute("PRAGMA journal_mode = WAL")
-    for number, script in enumerate(steps[version:], version + 1):
+    for number, script in enumerate(steps[reached:], reached + 1):
         connection.executescript(
             f"BEGIN IMMEDIATE; {script}; PRAGMA application_id = {APPLICATION_ID};"
             f" PRAGMA user_version = {number}; COMMIT;"
         )
 
 
-def _version(connection: sqlite3.Connection) -> int:
+def version(connection: sqlite3.Connection) -> int:
+    """How many migrations this file has seen."""
     found: dict[str, int] = connection.execute("PRAGMA user_version").fetchone()
     return found["user_version"]
 
@@ -107,7 +108,8 @@ def migrations() -> list[str]:
     return [item.read_text(encoding="utf-8") for _, item in named]
 
 
-def _recognise(path: Path) -> None:
+def recognise(path: Path) -> None:
+    """Refuse a file that is not ours."""
     with path.open("rb") as file:
         head = file.read(100)
     if not head.startswith(_MAGIC):

@@ -159,11 +159,12 @@ def _take(tx: Tx, row: Row, worker: WorkerId, run_id: RunId, now: datetime) -> C
     )
     if taken is None:
         return None
+    n = rows.number(taken["events"])
     data: dict[str, Json] = {"run": run_id, "lease": lease.number, "was": was, "to": to}
     kind = Kind.TASK_MOVED if to is not was else Kind.RUN_STARTED
-    n = rows.number(taken["events"])
     events.append(tx, lease.task_id, n, Entry(kind, Actor.ENGINE, data), now)
-    task = tasks.with_deliveries(tx, taken)
+    held = {**row, "status": to, "lease": lease.number, "started_at": taken["started_at"]}
+    task = tasks.with_deliveries(tx, held)
     if lease.number == 1:
         return Claim(task, lease, {}, {})  # a first leg has no past
     return Claim(task, lease, runs.steps(tx, task), reviews.decisions(tx, task.id))

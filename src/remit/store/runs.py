@@ -1,6 +1,7 @@
 """Legs and their steps: what a task's runs did, and what is never done again."""
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 
 from remit.errors import LeaseLost
@@ -14,10 +15,10 @@ from remit.store import events, rows
 from remit.store.database import Params, Row, Tx
 
 
-def record_step(
-    tx: Tx, lease: Lease, name: str, output: Json, details: str | None, now: datetime
+def record_steps(
+    tx: Tx, lease: Lease, done: Mapping[str, Json], details: str | None, now: datetime
 ) -> str | None:
-    """Keep the result of a step; return what the owner wishes for meanwhile, if anything.
+    """Keep the results of steps; return what the owner wishes for meanwhile, if anything.
 
     Whoever holds the lease no more gets LeaseLost.
     """
@@ -25,15 +26,18 @@ def record_step(
         "id": lease.task_id,
         "lease": lease.number,
         "details": details,
+        "count": len(done),
         "now": rows.ms(now),
     }
     row = tx.one("touch_task", held)
     if row is None:
         raise LeaseLost(lease.task_id, lease.number)
-    step = {"task": lease.task_id, "round": row["round"], "name": name, "now": rows.ms(now)}
-    tx.run("insert_step", step | {"output": text_of(output)})
-    entry = Entry(Kind.STEP_DONE, Actor.EXECUTOR, {"step": name, "run": lease.run_id})
-    events.append(tx, lease.task_id, rows.number(row["events"]), entry, now)
+    first = rows.number(row["events"]) - len(done) + 1
+    for place, (name, output) in enumerate(done.items(), first):
+        step = (lease.task_id, row["round"], name, text_of(output), rows.ms(now))
+        tx.run("insert_step", step)
+        entry = Entry(Kind.STEP_DONE, Actor.EXECUTOR, {"step": name, "run": lease.run_id})
+        events.append(tx, lease.task_id, place, entry, now)
     return rows.text(row["wish"])
 
 

@@ -4,4 +4,4 @@ UPDATE tasks
        due_at = NULL, started_at = COALESCE(started_at, :now),
        events = events + 1, updated_at = :now
  WHERE id = :id AND lease = :lease AND worker IS NULL AND due_at IS NOT NULL
-RETURNING *;
+RETURNING events, started_at;

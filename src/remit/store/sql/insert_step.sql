@@ -1,2 +1,1 @@
-INSERT INTO steps (task_id, round, name, output, ended_at)
-VALUES (:task, :round, :name, :output, :now);
+INSERT INTO steps (task_id, round, name, output, ended_at) VALUES (?, ?, ?, ?, ?);

@@ -1,0 +1,99 @@
+"""Tasks per second through the store, and through the whole house."""
+
+import asyncio
+from pathlib import Path
+
+from bench.measure import WARM_UP, Measurement, Stopwatch, require_count
+from bench.ours import lives
+from remit.model.reply import Prompt, Reply
+from remit.settings import Engine, Settings
+from remit.store import home as homes
+from remit.store import queue, tasks
+from remit.store.queue import Claim
+from remit.store.sqlite import Sqlite
+from remit.trigger import command
+from remit.wiring import House, opened
+
+IN_FLIGHT = 256
+
+
+class InstantBrain:
+    """Answers at once, so that what is measured is the house."""
+
+    async def think(self, prompt: Prompt, *, session: str) -> Reply:
+        del prompt, session
+        return Reply("I looked. <deliverable>All is well.</deliverable>")
+
+
+def run(size: int, home: Path) -> Measurement:
+    """Insert + 4 durable transitions + an event each, by many coroutines over one writer."""
+    return asyncio.run(_run(size, home))
+
+
+def run_house(size: int, home: Path) -> Measurement:
+    """Everything: admitted, ranked, claimed, thought, gated, posted on the dashboard, completed."""
+    return asyncio.run(_run_house(size, home))
+
+
+async def _run(size: int, home: Path) -> Measurement:
+    homes.prepare(home / "agent.db")
+    db = Sqlite(home / "agent.db")
+    await _live(db, range(WARM_UP))
+    watch = Stopwatch()
+    with watch:
+        await _live(db, range(WARM_UP, WARM_UP + size))
+    counts = await db.read(tasks.counts)
+    require_count("completed", counts["completed"], size + WARM_UP)
+    await db.close()
+    return watch.rate(size, {"in_flight": IN_FLIGHT})
+
+
+async def _live(db: Sqlite, numbers: range) -> None:
+    gate = asyncio.Semaphore(IN_FLIGHT)
+
+    async def begin(number: int) -> None:
+        async with gate:
+            await db.write(lives.rank, await db.write(lives.admit, number))
+
+    async def end(claim: Claim) -> None:
+        await db.write(lives.verify, claim)
+        await db.write(lives.finish, claim)
+
+    beginnings = asyncio.gather(*map(begin, numbers))
+    ends: set[asyncio.Task[None]] = set()
+    left = len(numbers)
+    while left:
+        room = lives.wanted(IN_FLIGHT)
+        found = await db.write(queue.claim, lives.WORKER, room, lives.IDS.run, lives.now())
+        left -= len(found)
+        ends |= {asyncio.create_task(end(claim)) for claim in found}
+        if len(ends) > IN_FLIGHT:
+            _, ends = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+    await beginnings
+    await asyncio.gather(*ends)
+
+
+async def _run_house(size: int, home: Path) -> Measurement:
+    settings = Settings(home=home, engine=Engine(parallel=IN_FLIGHT))
+    async with opened(settings, brain=InstantBrain()) as house:
+        await house.engine.start()
+        await _hand_over(house, range(WARM_UP))
+        watch = Stopwatch()
+        with watch:
+            await _hand_over(house, range(WARM_UP, WARM_UP + size))
+        counts = await house.db.read(tasks.counts)
+        await house.engine.stop()
+    require_count("completed", counts["completed"], size + WARM_UP)
+    return watch.rate(size, {"in_flight": IN_FLIGHT})
+
+
+async def _hand_over(house: House, numbers: range) -> None:
+    gate = asyncio.Semaphore(IN_FLIGHT)
+
+    async def add(number: int) -> None:
+        async with gate:
+            await house.intake.admit(command.cue(f"Prepare report {number}", ref=str(number)))
+
+    await asyncio.gather(*map(add, numbers))
+    house.engine.nudge()
+    await house.engine.settled()
