@@ -49,28 +49,27 @@ async def _run(size: int, home: Path) -> Measurement:
 
 
 async def _live(db: Sqlite, numbers: range) -> None:
-    gate = asyncio.Semaphore(IN_FLIGHT)
+    """As the engine does it: some begin, others are claimed and brought to their end."""
+    unborn, alive, claimed = iter(numbers), asyncio.Semaphore(IN_FLIGHT), 0
 
-    async def begin(number: int) -> None:
-        async with gate:
+    async def begin() -> None:
+        for number in unborn:
+            await alive.acquire()
             await db.write(lives.rank, await db.write(lives.admit, number))
 
     async def end(claim: Claim) -> None:
         await db.write(lives.verify, claim)
         await db.write(lives.finish, claim)
+        alive.release()
 
-    beginnings = asyncio.gather(*map(begin, numbers))
-    ends: set[asyncio.Task[None]] = set()
-    left = len(numbers)
-    while left:
+    beginnings = [asyncio.create_task(begin()) for _ in range(IN_FLIGHT // 2)]
+    ends: list[asyncio.Task[None]] = []
+    while claimed < len(numbers):
         room = lives.wanted(IN_FLIGHT)
         found = await db.write(queue.claim, lives.WORKER, room, lives.IDS.run, lives.now())
-        left -= len(found)
-        ends |= {asyncio.create_task(end(claim)) for claim in found}
-        if len(ends) > IN_FLIGHT:
-            _, ends = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-    await beginnings
-    await asyncio.gather(*ends)
+        claimed += len(found)
+        ends += [asyncio.create_task(end(claim)) for claim in found]
+    await asyncio.gather(*beginnings, *ends)
 
 
 async def _run_house(size: int, home: Path) -> Measurement:

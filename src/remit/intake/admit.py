@@ -1,11 +1,13 @@
 """A cue becomes a task; what cannot be read is refused with a sentence, and nothing is stored."""
 
-import unicodedata
+import re
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
 from remit.errors import BadInput
+from remit.model.codec import JsonMap, text_of
+from remit.model.contract import Contract, ContractType
 from remit.model.delivery import Delivery
 from remit.model.ids import Ids
 from remit.model.plan import Became, Clause, Request, Rule
@@ -16,6 +18,7 @@ from remit.store.database import Database
 
 MOST_TITLE: Final = 300
 MOST_TEXT: Final = 100_000
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 PATIENCE: Final = timedelta(minutes=1)  # a time that passed while the request was on its way
 
 
@@ -72,11 +75,32 @@ def check(cue: Cue, now: datetime) -> None:
         _text("work item", item.description, MOST_TEXT)
     for delivery in cue.delivery:
         _delivery(delivery)
+    _context(cue.context)
+    if cue.contract is not None:
+        _contract(cue.contract)
     if cue.scheduled_for is not None and cue.scheduled_for < now - PATIENCE:
         sentence = (
             f"scheduled_for {cue.scheduled_for:%Y-%m-%d %H:%M} UTC has passed; give a time to come."
         )
         raise BadInput(sentence, field="scheduled_for")
+
+
+def _context(context: JsonMap) -> None:
+    try:
+        size = len(text_of(context).encode())
+    except (ValueError, RecursionError):
+        raise BadInput("context holds something that is not JSON text.", field="context") from None
+    if size > MOST_TEXT:
+        sentence = f"context has {size} bytes; at most {MOST_TEXT} are kept."
+        raise BadInput(sentence, field="context")
+
+
+def _contract(contract: Contract) -> None:
+    if contract.type is ContractType.VERIFIABLE and not contract.criteria:
+        sentence = "A verifiable contract needs at least one criterion; else nothing proves it."
+        raise BadInput(sentence, field="contract")
+    for criterion in contract.criteria:
+        _text("criterion", criterion.activity + criterion.description, MOST_TEXT)
 
 
 def _delivery(delivery: Delivery) -> None:
@@ -90,9 +114,10 @@ def _delivery(delivery: Delivery) -> None:
 def _text(name: str, text: str, most: int) -> None:
     if len(text) > most:
         raise BadInput(f"{name} has {len(text)} characters; at most {most} are kept.", field=name)
-    for char in text:
-        if unicodedata.category(char) in ("Cc", "Cs") and char not in "\n\r\t":
-            raise BadInput(f"{name} holds a control character (U+{ord(char):04X}).", field=name)
+    found = _CONTROL.search(text)
+    if found is not None:
+        code = ord(found.group())
+        raise BadInput(f"{name} holds a control character (U+{code:04X}).", field=name)
 
 
 def _became(cue: Cue) -> Became:

@@ -33,7 +33,8 @@ class Ids:
     def ulid(self) -> str:
         moment = int(self._now().timestamp() * 1000) << RANDOM_BITS
         # A clock that stands still or goes back must not make an id that sorts before the last.
-        self._last = max(moment | self._chance(RANDOM_BITS), self._last + 1)
+        later = moment > self._last
+        self._last = moment | self._chance(RANDOM_BITS) if later else self._last + 1
         return encode(self._last)
 
     def task(self) -> TaskId:
