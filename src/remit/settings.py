@@ -1,14 +1,13 @@
 """What the operator may turn: file, then environment, then flags; read once, frozen."""
 
-import difflib
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Final
 
 from remit.errors import BadInput
+from remit.model.task import SourceKind
 
 DEFAULT_FILE: Final = """\
 # Remit's settings. Every line is optional; what is commented out shows the default.
@@ -93,6 +92,8 @@ def load(environ: Mapping[str, str] = os.environ) -> Settings:
 
 
 def _parse(path: Path) -> dict[str, object]:
+    import tomllib  # noqa: PLC0415 - who only asks where everything lies need not wait for it
+
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -139,6 +140,8 @@ def _section(part: object, tree: Mapping[str, object], where: str) -> object:
 def _checked(part: object, key: str, value: object, where: str) -> object:
     known = [f.name for f in fields(part) if f.name != "home"]  # type: ignore[arg-type]
     if key not in known:
+        import difflib  # noqa: PLC0415 - only for who mistyped
+
         near = difflib.get_close_matches(key, known, 1)
         hint = f" Did you mean {near[0]!r}?" if near else f" Known: {', '.join(known)}."
         raise BadInput(f"{where} has no setting {key!r}.{hint}", field=key)
@@ -146,16 +149,20 @@ def _checked(part: object, key: str, value: object, where: str) -> object:
     if isinstance(now, Mapping):
         return _limits(key, value, where)
     if type(value) is not type(now) or (isinstance(value, int) and value < 1):
-        kind = "a whole number above 0" if isinstance(now, int) else "text"
+        kind = _KINDS.get(type(now), "a table")
         raise BadInput(f"{key} in {where} must be {kind}, not {value!r}.", field=key)
     return value
 
 
 def _limits(key: str, value: object, where: str) -> Mapping[str, int]:
-    if isinstance(value, Mapping) and all(type(n) is int and n > 0 for n in value.values()):
-        return dict(value)
-    raise BadInput(f"{key} in {where} must map names to whole numbers above 0.", field=key)
+    if not isinstance(value, Mapping) or not all(type(n) is int and n > 0 for n in value.values()):
+        raise BadInput(f"{key} in {where} must map names to whole numbers above 0.", field=key)
+    for name in value.keys() - set(SourceKind):
+        known = ", ".join(SourceKind)
+        raise BadInput(f"{key} in {where} has {name!r}; a source is {known}.", field=key)
+    return dict(value)
 
 
+_KINDS: Final[Mapping[type, str]] = {int: "a whole number above 0", str: "text"}
 _PARTS: Final = ("engine", "brain", "server")
-_NOT_SETTINGS: Final = frozenset({"home", "failpoint", "token", "soak", "write_golden"})
+_NOT_SETTINGS: Final = frozenset({"home", "debug", "failpoint", "token", "soak", "write_golden"})

@@ -71,7 +71,7 @@ async def opened(
         await asyncio.to_thread(home.prepare, settings.database)
         db = Sqlite(settings.database)
         stack.push_async_callback(db.close)
-        yield _build(settings, db, clock, brain or _brain(settings), channels or {})
+        yield _build(settings, db, clock, brain or brain_of(settings), channels or {})
 
 
 def _build(
@@ -93,14 +93,15 @@ def _build(
         clock=clock,
         ids=ids,
         journal=Journal(db),
-        intake=Intake(db, clock, ids),
+        intake=Intake(db, clock, ids, channels),
         inbox=Inbox(db, clock),
         owner=Owner(db, clock),
         engine=LocalEngine(db, clock, ids, rooms, settings.engine),
     )
 
 
-def _brain(settings: Settings) -> Brain:
+def brain_of(settings: Settings) -> Brain:
+    """The brain that the settings name."""
     match settings.brain.kind:
         case "none":
             return NoBrain()

@@ -37,7 +37,7 @@ def of(
             return _anew(plain, task, why, now)
         case Retry(why, after):
             return of_error(Transient(why, after=after), task, now, most, chance, review_id)
-        case Fail(why):
+        case Fail(why):  # pragma: no branch - there is no other
             return _fail(plain, task, why, review_id)
 
 

@@ -192,8 +192,12 @@ class LocalEngine:
         except Stopped:
             return self._stopped(steps)
         except asyncio.CancelledError as cut:
-            # Nobody asked for it? Then it came out of the work, a surprise like any other.
-            return self._broken(cut, steps) if steps.asked is None else self._stopped(steps)
+            if steps.asked is not None:
+                return self._stopped(steps)
+            if self._legs[steps.task.id][0].cancelling():
+                raise  # the loop closes under us, and the store before it: as if we had died
+            # Nobody asked for it, so it came out of the work: a surprise like any other.
+            return self._broken(cut, steps)
         except Exception as error:  # noqa: BLE001 - whatever breaks a leg must not break the engine
             return self._broken(error, steps)
         return self._ended(outcome, steps)
@@ -207,7 +211,7 @@ class LocalEngine:
         return endings.of_error(error, steps.task, now, most, self._chance, review)
 
     def _stopped(self, steps: LocalSteps) -> moves.Ending:
-        task, wish = steps.task, steps.asked
+        task, wish = steps.task, steps.asked or "park"
         if wish == "park":
             return endings.parked(task, self._clock.now())
         sent = bool(task.delivery) and all(d.status == "sent" for d in task.delivery)

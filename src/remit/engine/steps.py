@@ -92,7 +92,7 @@ class LocalSteps:
             return
         await self._record()
         self.boundary()
-        self.wish = await self.write(
+        wish = await self.write(
             moves.move,
             self.task,
             self.lease,
@@ -101,6 +101,7 @@ class LocalSteps:
             details=self._details(),
             now=self._clock.now(),
         )
+        self.wish = wish or self.wish  # what was heard meanwhile is not forgotten
         self.task = replace(self.task, status=to)
 
     async def decided(self, key: str) -> Decision | None:
@@ -146,7 +147,7 @@ class LocalSteps:
                 self._replace(delivery, status=DeliveryStatus.PENDING, reason=why)
             case Refused(why):
                 self._replace(delivery, status=DeliveryStatus.REFUSED, reason=why)
-            case Unknown(why):
+            case Unknown(why):  # pragma: no branch - there is no other
                 self._replace(delivery, status=DeliveryStatus.UNKNOWN, reason=why)
 
     async def post(self, delivery: Delivery, body: str) -> None:
@@ -163,9 +164,9 @@ class LocalSteps:
     async def _record(self) -> None:
         if self._looked:
             done, self._looked = self._looked, {}
-            self.wish = await self.write(
-                runs.record_steps, self.lease, done, self._details(), self._clock.now()
-            )
+            now = self._clock.now()
+            wish = await self.write(runs.record_steps, self.lease, done, self._details(), now)
+            self.wish = wish or self.wish
 
     # Beneath ------------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 """A cue becomes a task; what cannot be read is refused with a sentence, and nothing is stored."""
 
 import re
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -23,13 +24,19 @@ PATIENCE: Final = timedelta(minutes=1)  # a time that passed while the request w
 
 
 class Intake:
-    def __init__(self, db: Database, clock: Clock, ids: Ids) -> None:
+    def __init__(self, db: Database, clock: Clock, ids: Ids, channels: Collection[str]) -> None:
         self._db = db
+        self._channels = channels
         self._clock = clock
         self._ids = ids
 
     async def admit(self, cue: Cue) -> Task:
         """Store the task durably, then return it; the same cue twice is the same task."""
+        for delivery in cue.delivery:
+            if delivery.channel not in self._channels:
+                known = ", ".join(sorted(self._channels))
+                sentence = f"There is no channel {delivery.channel!r:.60}; there is {known}."
+                raise BadInput(sentence, field="channel")
         task = make(cue, self._ids, self._clock.now())
         return await self._db.write(tasks.admit, task)
 

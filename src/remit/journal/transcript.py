@@ -24,9 +24,17 @@ def record(event: Event) -> JsonMap:
         "timestamp": stamp(event.at),
         "actor": event.actor.value,
     }
-    if event.kind is Kind.TASK_LOGGED:
-        role = _SPEAKS.get(event.actor, "system")
-        return common | {"type": "turn", "role": role, "content": event.data.get("text", "")}
     if event.kind is Kind.TASK_CREATED:
         return common | {"type": "meta", "taskId": event.task_id, **event.data}
-    return common | {"type": "event", "event": event.kind.value, "data": event.data}
+    told: JsonMap = {"event": event.kind.value, "data": event.data}
+    if "text" not in event.data:
+        return common | {"type": "event"} | told
+    # Somebody spoke: the brain in its reply, the owner in a decision.
+    rest = {name: part for name, part in event.data.items() if name != "text"}
+    role = _SPEAKS.get(event.actor, "system")
+    return (
+        common
+        | {"type": "turn", "role": role, "content": event.data["text"]}
+        | told
+        | {"data": rest}
+    )

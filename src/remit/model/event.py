@@ -15,7 +15,6 @@ class Kind(StrEnum):
     TASK_CREATED = "task.created"
     TASK_MOVED = "task.moved"
     TASK_UPDATED = "task.updated"
-    TASK_LOGGED = "task.logged"
     RUN_STARTED = "run.started"
     RUN_ENDED = "run.ended"
     STEP_DONE = "step.done"

@@ -2,7 +2,6 @@
 
 import hashlib
 
-from remit.model.contract import Verdict
 from remit.model.delivery import Delivery
 from remit.model.reply import Ask, Hold, Reply
 from remit.model.review import Review
@@ -50,16 +49,21 @@ def permission(task: Task, delivery: Delivery, body: str) -> Review:
     )
 
 
-def unproven(task: Task, verdict: Verdict) -> Review:
-    """The work does not meet its contract, and the fixes are used up."""
+def unproven(task: Task, why: str) -> Review:
+    """The work does not meet its contract and the fixes are used up, or it cannot be checked."""
     return Review(
         task_id=task.id,
-        key=f"{task.round}:unproven",
+        key=unproven_key(task),
         reason=Reason.VERIFICATION,
-        question=f"Not proven: {verdict.complaint}. Accept it as it is, send it back, or decline?",
+        question=f"Not proven: {why}. Accept it as it is, send it back, or decline?",
         evidence=task.tool_output or "",
         resume_to=Status.DELIVERING if task.delivery else Status.RUNNING,
     )
+
+
+def unproven_key(task: Task) -> str:
+    """Where the owner's word stands that this round's work is good as it is."""
+    return f"{task.round}:unproven"
 
 
 def doubtful(task: Task, delivery: Delivery) -> Review:

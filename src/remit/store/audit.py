@@ -1,26 +1,43 @@
 """Does the file still say what was written into it?"""
 
+import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
+from remit.errors import RemitError
+from remit.model.codec import Json, JsonMap, to_json
+from remit.model.event import Kind
 from remit.store import events, rows
-from remit.store.database import Row, Tx
+from remit.store.database import Cell, Row, Tx
 
 RECENT: Final = 2000
+_PAGE: Final = 1000
+_ANSWERED: Final = {
+    "accepted": "sent",
+    "retry": "pending",
+    "refused": "refused",
+    "unknown": "unknown",
+}
+_JUDGED: Final = {"arrived": "sent", "resend": "pending", "drop": "refused"}
 
 
 def complaints(tx: Tx, *, whole: bool = True) -> Iterator[str]:
     """Everything that does not hold, in sentences; nothing at all if the file is as it was left.
 
     The journal is a chain of hashes: one changed byte breaks it. The tasks are then compared with
-    the journal: their words with what was admitted, their places with the last move.
+    the journal: their words with what was admitted, their places with the last move, and what was
+    sent with what was told of it.
     """
     since = 0 if whole else max(0, events.last(tx) - RECENT)
-    yield from events.broken_links(tx, since)
-    if whole:
-        yield from _gaps(tx)
-        yield from _contradictions(tx)
+    broken = list(events.broken_links(tx, since))
+    yield from broken
+    if broken or not whole:
+        return  # a journal that was changed proves nothing about the tasks
+    yield from _gaps(tx)
+    yield from _contradictions(tx)
+    yield from _questions(tx)
 
 
 def _gaps(tx: Tx) -> Iterator[str]:
@@ -30,28 +47,100 @@ def _gaps(tx: Tx) -> Iterator[str]:
 
 
 def _contradictions(tx: Tx) -> Iterator[str]:
-    for row in tx.all("audit_tasks"):
-        if row["created"] is None:
-            yield f"Task {row['id']!s} has no first event."
-            continue
-        yield from _compare(row)
-    for row in tx.all("audit_deliveries"):
-        yield f"Delivery {row['id']!s} is {row['status']!s}, but the journal says {row['told']!s}."
+    sends, last = _sends(tx), 0
+    while page := tx.all("audit_tasks", {"no": last, "limit": _PAGE}):
+        last = rows.number(page[-1]["no"])
+        parcels: dict[Cell, list[Row]] = {row["id"]: [] for row in page}
+        for parcel in tx.all("list_deliveries_of", {"tasks": json.dumps(list(parcels))}):
+            parcels[parcel["task_id"]].append(parcel)
+        for row in page:
+            if row["created"] is None:
+                yield f"Task {row['id']!s} has no first event."
+                continue
+            created: JsonMap = json.loads(str(row["created"]))
+            yield from _changed(row, created, parcels[row["id"]])
+            for parcel in parcels[row["id"]]:
+                yield from _misplaced(parcel, sends)
 
 
-def _compare(row: Row) -> Iterator[str]:
-    told = json.loads(str(row["created"]))
-    source = f"{row['source_kind']!s}:{row['source_ref']!s}"
+def _changed(row: Row, created: JsonMap, parcels: Sequence[Row]) -> Iterator[str]:
+    try:
+        task = rows.task(row, tuple(map(rows.delivery, parcels)))
+    except _UNREADABLE as error:
+        yield f"Task {row['id']!s} cannot be read: {error}."
+        return
+    plan: list[Json] = [{name: parcel[name] for name in _PLANNED} for parcel in parcels]  # type: ignore[misc]
     for name, is_now, was in (
-        ("title", row["title"], told.get("title", "")),
-        ("instructions", row["instructions"], told.get("instructions", "")),
-        ("source", source, told["source"]),
+        ("title", row["title"], created.get("title", "")),
+        ("instructions", row["instructions"], created.get("instructions", "")),
+        ("source", f"{row['source_kind']!s}:{row['source_ref']!s}", created["source"]),
+        ("time", to_json(task.scheduled_for), created.get("scheduledFor")),
+        ("delivery", plan, created.get("delivery", [])),
+        ("shape", (row["parcels"], row["precomposed"]), (len(plan), task.plan.precomposed)),
     ):
         if is_now != was:
             yield f"The {name} of task {row['id']!s} is not what was admitted."
-    scheduled = rows.moment(row["scheduled_for"])
-    planned = told.get("scheduledFor")
-    if (scheduled is None) != (planned is None):
-        yield f"The time of task {row['id']!s} is not what was admitted."
     if row["status"] != (row["moved"] or "new"):
         yield f"Task {row['id']!s} is {row['status']!s}, but its last move was to {row['moved']!s}."
+
+
+def _questions(tx: Tx) -> Iterator[str]:
+    for row in tx.all("audit_reviews"):
+        try:
+            review = rows.review(row)
+        except _UNREADABLE as error:
+            yield f"Review {row['id']!s} cannot be read: {error}."
+            continue
+        asked = json.loads(str(row["opened"] or "{}"))
+        if (review.reason, review.question) != (asked.get("reason"), asked.get("question")):
+            yield f"Review {row['id']!s} does not ask what was asked."
+
+
+@dataclass(slots=True)
+class _Send:
+    """What the journal tells of one delivery."""
+
+    status: str = "pending"
+    digest: str | None = None  # of what was last on its way
+    receipt: str | None = None
+
+
+def _misplaced(parcel: Row, sends: Mapping[Cell, _Send]) -> Iterator[str]:
+    told = sends.get(parcel["id"], _Send())
+    if parcel["status"] != told.status:
+        is_now = f"{parcel['status']!s}"
+        yield f"Delivery {parcel['id']!s} is {is_now}, but the journal says {told.status}."
+    if parcel["receipt"] != told.receipt:
+        yield f"The receipt of delivery {parcel['id']!s} is not what came back."
+    body = hashlib.sha256(str(parcel["body"]).encode()).hexdigest()
+    if told.digest not in (None, body):
+        yield f"The text of delivery {parcel['id']!s} is not what was sent."
+
+
+def _sends(tx: Tx) -> dict[Cell, _Send]:
+    """Go through the journal once more, and follow each delivery."""
+    told: dict[Cell, _Send] = {}
+    about = {row["id"]: row["about"] for row in tx.all("audit_reviews")}
+    for row in tx.all("audit_sends"):
+        data: dict[str, str] = json.loads(str(row["data"]))
+        match row["kind"]:
+            case Kind.DELIVERY_CLAIMED:
+                told[data["delivery"]] = _Send("sending", data["sha256"])
+            case Kind.DELIVERY_SETTLED if "late" not in data:
+                send = told.setdefault(data["delivery"], _Send())
+                send.status = _ANSWERED[data["answer"]]
+                send.digest = data.get("sha256", send.digest)
+                send.receipt = data.get("receipt", send.receipt)
+            case Kind.REVIEW_DECIDED if about.get(data["review"]) in told:
+                send = told[about[data["review"]]]
+                send.status = _JUDGED.get(data["answer"], send.status)
+            case Kind.STORE_RESTORED:
+                for send in told.values():
+                    send.status = "unknown" if send.status == "sending" else send.status
+            case _:
+                pass  # evidence that came late, or a question about something else
+    return told
+
+
+_PLANNED: Final = ("id", "channel", "recipient", "content")
+_UNREADABLE: Final = (LookupError, ValueError, TypeError, ArithmeticError, RemitError)

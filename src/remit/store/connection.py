@@ -12,20 +12,22 @@ BUSY_SECONDS: Final = 20
 _CACHE_KIB: Final = 32 * 1024
 
 
-def connect(path: Path, *, writable: bool = True) -> sqlite3.Connection:
-    """Open the file as it is; never make a new one."""
+def connect(path: Path, *, writable: bool = True, busy: float = BUSY_SECONDS) -> sqlite3.Connection:
+    """Open the file as it is; never make a new one. Wait `busy` seconds for one who holds it."""
     mode = "rw" if writable else "ro"
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}",
         uri=True,
         isolation_level=None,
-        timeout=BUSY_SECONDS,
+        timeout=busy,
         cached_statements=256,
         check_same_thread=False,
     )
     connection.row_factory = as_mapping
     connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
     connection.execute("PRAGMA foreign_keys = ON")
+    # Else INSERT OR REPLACE would take a row away without asking the triggers that keep it.
+    connection.execute("PRAGMA recursive_triggers = ON")
     if writable:
         connection.execute("PRAGMA journal_mode = WAL")
         # Every commit is on the disk before anyone is told: a claim to send that a power cut could
@@ -47,6 +49,7 @@ class SqliteTx:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self.tail: Tail | None = None
+        self.committed = 0  # the last entry of the journal that this connection made durable
 
     def one(self, name: str, params: Params = ()) -> Row | None:
         row: Row | None = self._connection.execute(statement(name), params).fetchone()
@@ -68,8 +71,14 @@ class SqliteTx:
     def begin(self) -> None:
         self._connection.execute("BEGIN IMMEDIATE")
 
+    def look(self) -> None:
+        """Begin to read: everything that follows sees one moment."""
+        self._connection.execute("BEGIN")
+
     def commit(self) -> None:
         self._connection.execute("COMMIT")
+        if self.tail is not None:
+            self.committed = self.tail.seq
 
     def rollback(self) -> None:
         self.tail = None
@@ -77,14 +86,14 @@ class SqliteTx:
             self._connection.execute("ROLLBACK")
 
 
-def trouble(path: Path, error: sqlite3.Error) -> RemitError:
+def trouble(path: Path, error: sqlite3.Error, busy: float = BUSY_SECONDS) -> RemitError:
     """Say in a sentence what SQLite said in a code."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     match code:
         case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR | sqlite3.SQLITE_READONLY:
             return StoreFull(str(path), str(error))
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return StoreBusy(str(path), BUSY_SECONDS)
+            return StoreBusy(str(path), busy)
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
             return StoreCorrupt(str(path), str(error))
         case sqlite3.SQLITE_CONSTRAINT:

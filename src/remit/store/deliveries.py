@@ -4,11 +4,20 @@ from datetime import datetime
 
 from remit.errors import LeaseLost
 from remit.model.codec import Json
-from remit.model.delivery import Accepted, Answer, Delivery, Refused, Retry, Unknown
+from remit.model.delivery import (
+    Accepted,
+    Answer,
+    Delivery,
+    DeliveryStatus,
+    Refused,
+    Retry,
+    Unknown,
+)
 from remit.model.event import Entry, Kind
 from remit.model.ids import TaskId
 from remit.model.run import Lease
 from remit.model.status import Actor
+from remit.model.task import Task
 from remit.store import events, rows
 from remit.store.database import Params, Tx
 
@@ -41,10 +50,11 @@ def settle_send(
     told = {"id": delivery.id, "to": status, "why": note, "receipt": receipt, "now": rows.ms(now)}
     settled = tx.run("settle_delivery", told | {"lease": lease.number, "task": lease.task_id})
     data: dict[str, Json] = {"delivery": delivery.id, "answer": word, "note": note}
-    row = tx.one("note_task", {"id": lease.task_id, "now": rows.ms(now)})
-    assert row is not None  # noqa: S101 - deliveries belong to tasks that are there
-    place = rows.number(row["events"])
-    _tell(tx, lease.task_id, place, Kind.DELIVERY_SETTLED, data, now)
+    if receipt is not None:
+        data["receipt"] = receipt
+    if not settled:
+        data["late"] = True
+    _tell(tx, lease.task_id, _note(tx, lease.task_id, now), Kind.DELIVERY_SETTLED, data, now)
     return bool(settled)
 
 
@@ -55,15 +65,26 @@ def post(tx: Tx, lease: Lease, delivery: Delivery, body: str, digest: str, now: 
     if not tx.run("post_delivery", told):
         raise LeaseLost(lease.task_id, lease.number)
     data: dict[str, Json] = {"delivery": delivery.id, "answer": "accepted", "sha256": digest}
+    data["receipt"] = "dashboard"
     _tell(tx, lease.task_id, place, Kind.DELIVERY_SETTLED, data, now)
 
 
 def doubt(tx: Tx, lease: Lease, delivery: Delivery, why: str, now: datetime) -> None:
     """A send was cut before its answer was written down: nobody knows, so it is said."""
     place = _hold(tx, lease, now)
-    tx.run("doubt_delivery", {"id": delivery.id, "why": why, "now": rows.ms(now)})
+    if not tx.run("doubt_delivery", {"id": delivery.id, "why": why}):
+        raise LeaseLost(lease.task_id, lease.number)
     data: dict[str, Json] = {"delivery": delivery.id, "answer": "unknown", "note": why}
     _tell(tx, lease.task_id, place, Kind.DELIVERY_SETTLED, data, now)
+
+
+def doubt_unsettled(tx: Tx, task: Task, now: datetime) -> None:
+    """The task ends, nobody will look again: a send that was cut off is said to be in doubt."""
+    why = "the process ended between the send and its record"
+    for delivery in (each for each in task.delivery if each.status is DeliveryStatus.SENDING):
+        tx.run("doubt_delivery", {"id": delivery.id, "why": why})
+        data: dict[str, Json] = {"delivery": delivery.id, "answer": "unknown", "note": why}
+        _tell(tx, task.id, _note(tx, task.id, now), Kind.DELIVERY_SETTLED, data, now)
 
 
 def of_task(tx: Tx, task_id: TaskId) -> tuple[Delivery, ...]:
@@ -95,6 +116,13 @@ def _hold(tx: Tx, lease: Lease, now: datetime) -> int:
     row = tx.one("touch_task", held)
     if row is None:
         raise LeaseLost(lease.task_id, lease.number)
+    return rows.number(row["events"])
+
+
+def _note(tx: Tx, task_id: TaskId, now: datetime) -> int:
+    """The place of an event that needs no lease."""
+    row = tx.one("note_task", {"id": task_id, "now": rows.ms(now)})
+    assert row is not None  # noqa: S101 - deliveries belong to tasks that are there
     return rows.number(row["events"])
 
 

@@ -1,5 +1,6 @@
 """A look into the file without an event loop: read only, for the command line."""
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -7,10 +8,14 @@ from pathlib import Path
 from typing import Final
 
 from remit.errors import StoreNewer
+from remit.model.ids import TaskId
+from remit.model.task import SourceKind
 from remit.store import home
 from remit.store.connection import SqliteTx, as_mapping, connect, trouble
+from remit.store.database import Tx
 
 SQLITE: Final = sqlite3.sqlite_version
+_ADDS: Final = "owner POST /api/tasks"  # under which the server keeps the keys of new tasks
 
 
 class Glance(SqliteTx):
@@ -35,29 +40,38 @@ def glance(path: Path) -> Iterator[Glance]:
         raise trouble(path, error) from error
 
 
+def by_key(tx: Tx, key: str) -> TaskId | None:
+    """What a key of `remit add` became before, through whichever door it came."""
+    row = tx.one("get_task_by_source", {"kind": SourceKind.MANUAL, "ref": f"key:{key}"})
+    if row is not None:
+        return TaskId(str(row["id"]))
+    kept = tx.one("get_key", {"caller": _ADDS, "key": f"key:{key}"})
+    if kept is None or not kept["status"]:
+        return None
+    return TaskId(str(json.loads(str(kept["body"]))["content"]["id"]))
+
+
 def check(path: Path) -> None:
     """Look whether the file is whole; raises `StoreTrouble` with what is wrong."""
-    try:
-        with closing(_open(path)) as connection:
-            home.check(path, connection)
-    except sqlite3.Error as error:
-        raise trouble(path, error) from error
+    with glance(path) as tx:
+        home.check(path, tx._connection)  # noqa: SLF001 - a glance is ours
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    if not path.exists() or path.stat().st_size == 0:
-        return _empty(path)
+    if not path.exists():
+        return _empty()
     home.recognise(path)
     connection = connect(path, writable=False)
-    reached, known = home.version(connection), len(home.migrations())
-    if reached > known:
+    try:
+        home.refuse_newer(path, connection)
+    except StoreNewer:
         connection.close()
-        raise StoreNewer(str(path), reached, known)
+        raise
     return connection
 
 
-def _empty(path: Path) -> sqlite3.Connection:
+def _empty() -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     connection.row_factory = as_mapping
-    home.migrate(path, connection)
+    home.migrate(connection)
     return connection

@@ -5,13 +5,23 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from importlib.resources import files
+from functools import cache
 from pathlib import Path
 from typing import Final
 
-from remit.errors import HomeLocked, StoreCorrupt, StoreForeign, StoreNewer
+from remit.errors import (
+    HomeLocked,
+    RemitError,
+    StoreBusy,
+    StoreCorrupt,
+    StoreForeign,
+    StoreFull,
+    StoreNewer,
+)
+from remit.store import legacy
 from remit.store.audit import complaints
-from remit.store.connection import APPLICATION_ID, SqliteTx, connect
+from remit.store.connection import APPLICATION_ID, SqliteTx, as_mapping, connect, trouble
+from remit.store.database import SQL, Cell
 
 _MAGIC: Final = b"SQLite format 3\x00"
 _WHOLE_CHECK_BYTES: Final = 64 * 1024 * 1024
@@ -48,20 +58,31 @@ def is_locked(home: Path) -> bool:
 
 def prepare(path: Path) -> None:
     """Make the file if there is none; else check it whole and bring its schema up to date."""
-    if not path.exists() or path.stat().st_size == 0:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if path.with_name(path.name + "-wal").exists():
-            what = "it is empty, but its log is not"
-            raise StoreCorrupt(str(path), what)
-        path.touch(mode=0o600)
-        fresh = True
-    else:
-        fresh = False
-        recognise(path)
-    with closing(_open(path)) as connection:
-        if not fresh:
-            check(path, connection)
-        migrate(path, connection)
+    if not path.exists():
+        _create(path)
+    recognise(path)
+    with _opened(path) as connection:
+        refuse_newer(path, connection)
+        check(path, connection)
+        migrate(connection)
+        legacy.retire(connection, path.parent)
+
+
+def _create(path: Path) -> None:
+    """Make the file under another name: a cut leaves none, or a whole one, never an empty one."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if path.with_name(path.name + "-wal").exists():
+        raise StoreCorrupt(str(path), "it is gone, but its log is still there")
+    fresh = path.with_name(path.name + ".new")
+    for suffix in ("", "-wal", "-shm"):
+        fresh.with_name(fresh.name + suffix).unlink(missing_ok=True)
+    fresh.touch(mode=0o600)
+    with _opened(fresh) as connection:
+        migrate(connection)
+        legacy.adopt(connection, path.parent)
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    fresh.rename(path)
+    sync(path.parent)
 
 
 def check(path: Path, connection: sqlite3.Connection) -> None:
@@ -71,20 +92,19 @@ def check(path: Path, connection: sqlite3.Connection) -> None:
     try:
         rows = connection.execute(f"PRAGMA {pragma}(3)").fetchall()
         found = [said for row in rows if (said := next(iter(row.values()))) != "ok"]
-        if not found and version(connection):
+        if not found and schema(connection) != _schema_of(version(connection)):
+            found = ["its tables are not as they were made"]
+        if not found:
             found = list(complaints(SqliteTx(connection), whole=small))[:3]
-    except (sqlite3.DatabaseError, ValueError) as error:
-        found = [str(error)]
+    except (sqlite3.Error, UnicodeError) as error:
+        raise _meaning(path, error) from error
     if found:
         raise StoreCorrupt(str(path), "; ".join(found))
 
 
-def migrate(path: Path, connection: sqlite3.Connection) -> None:
+def migrate(connection: sqlite3.Connection) -> None:
     """Apply the numbered migrations that this file has not seen, each in one transaction."""
-    steps = migrations()
-    reached = version(connection)
-    if reached > len(steps):
-        raise StoreNewer(str(path), reached, len(steps))
+    steps, reached = migrations(), version(connection)
     connection.execute("PRAGMA journal_mode = WAL")
     for number, script in enumerate(steps[reached:], reached + 1):
         connection.executescript(
@@ -93,37 +113,81 @@ def migrate(path: Path, connection: sqlite3.Connection) -> None:
         )
 
 
+def refuse_newer(path: Path, connection: sqlite3.Connection) -> None:
+    """What a newer Remit wrote is not read: nobody here knows what it means."""
+    reached, known = version(connection), len(migrations())
+    if reached > known:
+        raise StoreNewer(str(path), reached, known)
+
+
 def version(connection: sqlite3.Connection) -> int:
     """How many migrations this file has seen."""
     found: dict[str, int] = connection.execute("PRAGMA user_version").fetchone()
     return found["user_version"]
 
 
+def schema(connection: sqlite3.Connection) -> list[tuple[Cell, ...]]:
+    """How every table, index and trigger was made; what SQLite keeps about them does not count."""
+    made = connection.execute("SELECT name, sql FROM sqlite_master ORDER BY type, name").fetchall()
+    return [tuple(row.values()) for row in made if not row["name"].startswith("sqlite_stat")]
+
+
+@cache
+def _schema_of(reached: int) -> list[tuple[Cell, ...]]:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.row_factory = as_mapping
+        connection.executescript(";".join(migrations()[:reached]))
+        return schema(connection)
+
+
 def migrations() -> list[str]:
     """The scripts, in order; a gap in their numbers would be a mistake of ours."""
-    folder = files("remit.store").joinpath("sql", "migrations")
-    named = sorted((item.name, item) for item in folder.iterdir() if item.name.endswith(".sql"))
-    for number, (name, _) in enumerate(named, 1):
-        assert int(name[:4]) == number, name  # noqa: S101 - checked by the tests of the store
-    return [item.read_text(encoding="utf-8") for _, item in named]
+    named = sorted((SQL / "migrations").glob("*.sql"))
+    for number, path in enumerate(named, 1):
+        assert int(path.name[:4]) == number, path  # noqa: S101 - checked by the tests of the store
+    return [path.read_text(encoding="utf-8") for path in named]
 
 
 def recognise(path: Path) -> None:
-    """Refuse a file that is not ours."""
+    """Refuse a file that is not ours, or that is ours no more."""
+    if not path.is_file():
+        raise StoreForeign(str(path), "not a file")
     with path.open("rb") as file:
         head = file.read(100)
+    ours = int.from_bytes(head[68:72], "big") == APPLICATION_ID
+    if not head:
+        raise StoreCorrupt(str(path), "it is empty")
     if not head.startswith(_MAGIC):
         # A file of ours whose first bytes were damaged still carries our mark at its place.
-        if int.from_bytes(head[68:72], "big") == APPLICATION_ID:
+        if ours:
             raise StoreCorrupt(str(path), "its header is broken")
         raise StoreForeign(str(path), "not an SQLite file")
-    mark = int.from_bytes(head[68:72], "big")
-    if mark != APPLICATION_ID:
+    if not ours:
         raise StoreForeign(str(path), "an SQLite file of another program")
 
 
-def _open(path: Path) -> sqlite3.Connection:
+def sync(folder: Path) -> None:
+    """Make durable that a file of this folder has a new name."""
+    opened = os.open(folder, os.O_RDONLY)
     try:
-        return connect(path)
-    except sqlite3.DatabaseError as error:
-        raise StoreCorrupt(str(path), str(error)) from error
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    try:
+        with closing(connect(path)) as connection:
+            yield connection
+    except (sqlite3.Error, UnicodeError) as error:
+        raise _meaning(path, error) from error
+
+
+def _meaning(path: Path, error: sqlite3.Error | UnicodeError) -> RemitError:
+    """A file that another program holds, or a full disk, is no damage; anything else here is.
+
+    Python cannot even read out what SQLite says of a schema that is no text any more.
+    """
+    said = trouble(path, error) if isinstance(error, sqlite3.Error) else None
+    return said if isinstance(said, StoreBusy | StoreFull) else StoreCorrupt(str(path), str(error))

@@ -1,17 +1,17 @@
 """One move, one guarded write, one event, one transaction."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from remit.errors import IllegalMove, LeaseLost
+from remit.errors import Conflict, IllegalMove, LeaseLost
 from remit.model.codec import Json
 from remit.model.event import Entry, Kind
 from remit.model.ids import TaskId
 from remit.model.review import Review
 from remit.model.run import Lease
-from remit.model.status import PAUSABLE, TERMINAL, Actor, Status
+from remit.model.status import PAUSABLE, TERMINAL, Actor, Reason, Status
 from remit.model.task import Task
-from remit.store import events, reviews, rows, runs, tasks
+from remit.store import deliveries, events, reviews, rows, runs, tasks
 from remit.store.database import Tx
 
 
@@ -60,30 +60,44 @@ def finish(tx: Tx, task: Task, lease: Lease, leg_at: datetime, end: Ending, now:
     end = _heeding(tx, task, end)
     if end.to is not task.status:
         task.check_move(end.to, end.by)
+    if end.to in TERMINAL:
+        deliveries.doubt_unsettled(tx, task, now)
     row = tx.one("finish_task", _finished(task, lease, end, now))
     if row is None:
         raise LeaseLost(task.id, lease.number)
     runs.end(tx, lease, leg_at, now, end.outcome, end.note)
+    _tell_end(tx, task, lease, end, rows.number(row["events"]), now)
+    if end.review is not None:
+        reviews.open_review(tx, end.review, end.by, now)
+
+
+def _tell_end(tx: Tx, task: Task, lease: Lease, end: Ending, n: int, now: datetime) -> None:
     data: dict[str, Json] = {"outcome": end.outcome, "run": lease.run_id}
     if end.note:
         data["note"] = end.note
-    n = rows.number(row["events"])
     if end.to is task.status:
         data["due"] = rows.millis(end.due_at)
         events.append(tx, task.id, n, Entry(Kind.RUN_ENDED, end.by, data), now)
     else:
         data |= {"was": task.status, "to": end.to}
+        if end.outcome == "done":
+            data["step"] = "generate_response"  # the last node of the graph: what it came to
         if end.summary:
             data["summary"] = end.summary
         events.append(tx, task.id, n, Entry(Kind.TASK_MOVED, end.by, data), now)
-    if end.review is not None:
-        reviews.open_review(tx, end.review, end.by, now)
 
 
 def _heeding(tx: Tx, task: Task, end: Ending) -> Ending:
-    """A question to an owner who has cancelled meanwhile is not asked."""
-    if end.review is None or not rows.task(tasks.find_row(tx, task.id)).cancel_requested:
+    """An owner who has cancelled meanwhile is not asked, and nothing is kept for him in a pause.
+
+    Whether a message arrived only he can know: that he is asked, and the cancel waits till then.
+    """
+    if end.review is None and end.to is not Status.PAUSED:
         return end
+    if not rows.task(tasks.find_row(tx, task.id)).cancel_requested:
+        return end
+    if end.review is not None and end.review.reason is Reason.AMBIGUOUS:
+        return replace(end, settles=False)
     by = Actor.COURIER if task.status is Status.DELIVERING else Actor.EXECUTOR
     return Ending(outcome="cancelled", to=Status.CANCELLED, by=by, round=end.round)
 
@@ -115,6 +129,8 @@ def pause(tx: Tx, task_id: TaskId, now: datetime) -> Task:
     task = rows.task(row)
     if task.status not in PAUSABLE:
         raise IllegalMove(task.id, task.status, Status.PAUSED, task.allowed)
+    if task.cancel_requested:
+        raise Conflict(f"Task {task.id} is being cancelled; it cannot be paused any more.")
     if row["worker"] is not None:
         return _wish(tx, task, "pause", now)
     return _order(tx, task, Status.PAUSED, now, resume_to=task.status)
@@ -139,6 +155,7 @@ def cancel(tx: Tx, task_id: TaskId, now: datetime, *, hide: bool = False) -> Tas
     if task.status in PAUSABLE - {Status.NEW, Status.READY}:
         return _wish(tx, task, "delete" if hide else "cancel", now)
     reviews.close_all(tx, task_id, now)
+    deliveries.doubt_unsettled(tx, task, now)
     cancelled = _order(tx, task, Status.CANCELLED, now)
     return tasks.delete(tx, task_id, now) if hide else cancelled
 

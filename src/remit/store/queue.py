@@ -172,7 +172,9 @@ def _take(tx: Tx, row: Row, worker: WorkerId, run_id: RunId, now: datetime) -> C
 
 def _release(tx: Tx, row: Row, review_id: ReviewId, now: datetime) -> None:
     status, crashes = rows.word(Status, row["status"]), rows.number(row["crashes"]) + 1
-    task_id, poison = TaskId(str(row["id"])), crashes >= POISON
+    # Who has cancelled need not be asked: the next leg ends at its first boundary.
+    poison = crashes >= POISON and row["wish"] not in ("cancel", "delete")
+    task_id = TaskId(str(row["id"]))
     to = Status.NEEDS_REVIEW if poison else status
     resume_to = Status.DELIVERING if status is Status.DELIVERING else Status.RUNNING
     runs.end(tx, runs.lease_of(row), rows.at(row["leg_at"]), now, "crashed", None)

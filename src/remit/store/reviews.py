@@ -9,7 +9,7 @@ from remit.model.ids import ReviewId, TaskId
 from remit.model.review import NEEDS_TEXT, Answered, Decision, Review
 from remit.model.status import Actor, Status
 from remit.model.task import Task
-from remit.store import events, rows, tasks
+from remit.store import deliveries, events, rows, tasks
 from remit.store.database import Params, Tx
 
 
@@ -111,6 +111,8 @@ def _send_on(tx: Tx, task: Task, review: Review, decision: Decision, now: dateti
     if to is not task.status:
         task.check_move(to, Actor.OWNER)
     back = decision.answer is Answered.BACK
+    if to is Status.CANCELLED:
+        deliveries.doubt_unsettled(tx, task, now)
     said = decision.text if decision.answer in (Answered.BACK, Answered.ANSWER) else None
     row = tx.one(
         "resume_task",
@@ -118,7 +120,7 @@ def _send_on(tx: Tx, task: Task, review: Review, decision: Decision, now: dateti
             "id": task.id,
             "was": task.status.value,
             "to": to.value,
-            "due_at": None if to is Status.CANCELLED else rows.ms(now),
+            "due_at": None if to in (Status.CANCELLED, Status.PAUSED) else rows.ms(now),
             "completed_at": rows.ms(now) if to is Status.CANCELLED else None,
             "back": back,
             "said": said,
@@ -134,8 +136,8 @@ def _send_on(tx: Tx, task: Task, review: Review, decision: Decision, now: dateti
 def _after(task: Task, review: Review, answer: Answered) -> Status:
     if answer is Answered.DECLINE:
         return Status.CANCELLED
-    if task.status is Status.NEW:
-        return Status.NEW  # a question about the request itself: it is ranked once settled
+    if task.status in (Status.NEW, Status.PAUSED):
+        return task.status  # a question about the request itself: it is ranked once settled
     return Status.RUNNING if answer is Answered.BACK else review.resume_to
 
 

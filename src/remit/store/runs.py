@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from remit.errors import LeaseLost
-from remit.model.codec import Json, text_of
+from remit.model.codec import Json, JsonMap, text_of
 from remit.model.event import Entry, Kind
 from remit.model.ids import RunId, TaskId, WorkerId
 from remit.model.run import Lease, Run
@@ -36,9 +36,16 @@ def record_steps(
     for place, (name, output) in enumerate(done.items(), first):
         step = (lease.task_id, row["round"], name, text_of(output), rows.ms(now))
         tx.run("insert_step", step)
-        entry = Entry(Kind.STEP_DONE, Actor.EXECUTOR, {"step": name, "run": lease.run_id})
+        entry = Entry(Kind.STEP_DONE, Actor.EXECUTOR, _told(name, output, lease))
         events.append(tx, lease.task_id, place, entry, now)
     return rows.text(row["wish"])
+
+
+def _told(name: str, output: Json, lease: Lease) -> JsonMap:
+    """A step whose result says something in words is told in those words: they are the log."""
+    data: JsonMap = {"step": name, "run": lease.run_id}
+    text = output.get("text") if isinstance(output, dict) else None
+    return data | {"text": text} if text else data
 
 
 def steps(tx: Tx, task: Task) -> dict[str, Json]:

@@ -11,7 +11,7 @@ from typing import Final
 
 from remit.errors import BadInput
 from remit.model.ids import SessionId, TaskId
-from remit.model.status import Status
+from remit.model.status import TERMINAL, Status
 from remit.model.task import Priority, SourceKind, Task, TaskType
 from remit.store import rows, tasks
 from remit.store.database import Cell, Row, Tx
@@ -52,10 +52,12 @@ def _rows(tx: Tx, wanted: Filter) -> list[Row]:
     where, params = _conditions(tx, wanted)
     if wanted.text is not None:
         return _search(tx, wanted, where, params)
-    if not wanted.statuses:
+    # Only what has ended can be deleted, and along these three there is an index of it.
+    statuses = wanted.statuses or (tuple(TERMINAL) if wanted.deleted else ())
+    if not statuses:
         return _ordered(tx, where, params)
     parts: list[Row] = []
-    for status in dict.fromkeys(wanted.statuses):
+    for status in dict.fromkeys(statuses):
         parts += _ordered(tx, [*where, "tasks.status = :status"], params | {"status": status})
     parts.sort(key=lambda row: -rows.number(row["no"]))
     return parts[: wanted.limit + 1]
@@ -83,14 +85,16 @@ def _conditions(tx: Tx, wanted: Filter) -> tuple[list[str], dict[str, Cell]]:
     where = [f"tasks.deleted_at IS {'NOT ' if wanted.deleted else ''}NULL"]
     params: dict[str, Cell] = {"most": wanted.limit + 1}
     for column, value in (
-        ("type", wanted.type),
-        ("source_kind", wanted.source),
-        ("priority", wanted.priority),
-        ("session_id", wanted.session),
+        ("tasks.type", wanted.type),
+        # The plus keeps SQLite from the index that makes sources unique: along it, it would sort.
+        ("+tasks.source_kind", wanted.source),
+        ("tasks.priority", wanted.priority),
+        ("tasks.session_id", wanted.session),
     ):
         if value is not None:
-            where.append(f"tasks.{column} = :{column}")
-            params[column] = value
+            name = column.rpartition(".")[2]
+            where.append(f"{column} = :{name}")
+            params[name] = value
     if wanted.before is not None:
         last = "tasks_text.rowid" if wanted.text is not None else "tasks.no"
         where.append(f"{last} < :before")

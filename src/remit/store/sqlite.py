@@ -17,9 +17,9 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Concatenate, Final, ParamSpec, TypeVar, cast
 
-from remit.errors import StoreTrouble
+from remit.errors import RemitError, StoreTrouble
 from remit.failpoint import failpoint
-from remit.store.connection import SqliteTx, connect, trouble
+from remit.store.connection import BUSY_SECONDS, SqliteTx, connect, trouble
 from remit.store.database import Tx
 
 P = ParamSpec("P")
@@ -41,8 +41,11 @@ class Job:
 
 
 class Sqlite:
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, busy: float = BUSY_SECONDS) -> None:
         self._path = path
+        self._seconds = busy
+        self._connection = self._open()
+        self._looking: list[sqlite3.Connection] = []
         self._loop = asyncio.get_running_loop()
         self._waiting: list[Job] = []
         self._busy = self._flush_planned = self._closed = False
@@ -79,9 +82,12 @@ class Sqlite:
         """Finish what waits, then let go of the file."""
         self._closed = True
         await self._quiet.wait()
+        await asyncio.to_thread(self._readers.shutdown)
+        for connection in self._looking:
+            connection.close()
+        # The writer goes last: whoever closes the file last folds its log into it.
         self._batches.put(None)
         await asyncio.to_thread(self._writer.join)
-        await asyncio.to_thread(self._readers.shutdown)
 
     # On the loop's thread -----------------------------------------------------------------------
 
@@ -119,16 +125,15 @@ class Sqlite:
     # On the writer's thread ---------------------------------------------------------------------
 
     def _write_for_ever(self) -> None:
-        connection = connect(self._path)
-        tx = SqliteTx(connection)
+        tx = SqliteTx(self._connection)
         while (batch := self._batches.get()) is not None:
-            before = tx.tail.seq if tx.tail else None
+            before = tx.committed
             self._commit(tx, batch)
-            seq = tx.tail.seq if tx.tail and tx.tail.seq != before else None
+            seq = tx.committed if tx.committed != before else None
             with suppress(RuntimeError):  # the loop was closed under us: nobody waits any more
                 self._loop.call_soon_threadsafe(self._settle, batch, seq)
-        connection.execute("PRAGMA optimize")
-        connection.close()
+        self._connection.execute("PRAGMA optimize")
+        self._connection.close()
 
     def _commit(self, tx: SqliteTx, batch: list[Job]) -> None:
         """Commit all together; if one spoils the transaction, commit each for itself."""
@@ -146,7 +151,7 @@ class Sqlite:
         try:
             tx.begin()
             for job in batch:
-                if not _run(tx, self._path, job) and len(batch) > 1:
+                if not self._run(tx, job) and len(batch) > 1:
                     tx.rollback()
                     return False
             if any(job.error is None for job in batch):
@@ -156,29 +161,41 @@ class Sqlite:
         except sqlite3.Error as error:
             tx.rollback()
             for job in batch:
-                job.error = trouble(self._path, error)
+                job.error = self._trouble(error)
         return True
+
+    def _run(self, tx: SqliteTx, job: Job) -> bool:
+        """Run one job; False if it failed and may have left something half done."""
+        before = tx.changes
+        try:
+            job.result = job.work(tx)
+        except Exception as error:  # noqa: BLE001 - whoever waits for the job gets it
+            job.error = self._trouble(error) if isinstance(error, sqlite3.Error) else error
+            # After an operational error nobody knows how much of the transaction is left.
+            return tx.changes == before and not isinstance(error, sqlite3.OperationalError)
+        return True
+
+    def _open(self, *, writable: bool = True) -> sqlite3.Connection:
+        try:
+            return connect(self._path, writable=writable, busy=self._seconds)
+        except sqlite3.Error as error:
+            raise self._trouble(error) from error
+
+    def _trouble(self, error: sqlite3.Error) -> RemitError:
+        return trouble(self._path, error, self._seconds)
 
     # On a reader's thread -----------------------------------------------------------------------
 
     def _read(self, work: Callable[[Tx], T]) -> T:
         tx = getattr(self._local, "tx", None)
         if tx is None:
-            tx = self._local.tx = SqliteTx(connect(self._path, writable=False))
+            connection = self._open(writable=False)
+            self._looking.append(connection)
+            tx = self._local.tx = SqliteTx(connection)
         try:
+            tx.look()
             return work(tx)
         except sqlite3.Error as error:
-            raise trouble(self._path, error) from error
-
-
-def _run(tx: SqliteTx, path: Path, job: Job) -> bool:
-    """Run one job; False if it failed after it had changed something."""
-    before = tx.changes
-    try:
-        job.result = job.work(tx)
-    except sqlite3.OperationalError:
-        raise
-    except Exception as error:  # noqa: BLE001 - whoever waits for the job gets it
-        job.error = trouble(path, error) if isinstance(error, sqlite3.Error) else error
-        return tx.changes == before
-    return True
+            raise self._trouble(error) from error
+        finally:
+            tx.rollback()

@@ -1,6 +1,5 @@
-SELECT tasks.id, tasks.source_kind, tasks.source_ref, tasks.title, tasks.instructions,
-       tasks.scheduled_for, tasks.status,
+SELECT tasks.*,
        (SELECT data FROM events WHERE task_id = tasks.id AND n = 1) AS created,
        (SELECT data ->> '$.to' FROM events
          WHERE task_id = tasks.id AND kind = 'task.moved' ORDER BY n DESC LIMIT 1) AS moved
-  FROM tasks;
+  FROM tasks WHERE no > :no ORDER BY no LIMIT :limit;

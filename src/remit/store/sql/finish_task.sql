@@ -1,6 +1,7 @@
 -- The end of a leg: state, lease and outcome in one guarded write.
 UPDATE tasks
-   SET status = :to, reason = :reason, resume_to = :resume_to, due_at = CASE WHEN wish IS NOT NULL AND NOT :settles THEN :now ELSE :due_at END,
+   SET status = :to, reason = :reason, resume_to = :resume_to,
+       due_at = CASE WHEN wish IS NULL OR :settles OR :to = 'needs_review' THEN :due_at ELSE :now END,
        worker = NULL, run_id = NULL, leg_at = NULL,
        wish = CASE WHEN :settles THEN NULL ELSE wish END,
        deleted_at = CASE WHEN wish = 'delete' AND :completed_at IS NOT NULL THEN :now END,

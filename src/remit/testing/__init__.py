@@ -13,7 +13,7 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -32,14 +32,17 @@ from remit.model.task import Task
 from remit.ports import Brain, Channel
 from remit.settings import Settings
 from remit.store import queue, tasks
+from remit.testing.memory import Memory, PowerCut
 from remit.trigger import command
 from remit.wiring import House, opened
 
 __all__ = [
     "FileOutbox",
     "FrozenClock",
+    "Memory",
     "ObedientBrain",
     "Outbox",
+    "PowerCut",
     "ScriptedBrain",
     "World",
     "script",
@@ -165,8 +168,7 @@ class World:
         self.house: House
 
     async def __aenter__(self) -> Self:
-        house = opened(self._settings, clock=self.clock, brain=self.brain, channels=self._channels)
-        self.house = await self._stack.enter_async_context(house)
+        self.house = await self._stack.enter_async_context(self._opened())
         self._stack.push_async_callback(self._stop)
         await self.house.engine.start()
         return self
@@ -178,6 +180,9 @@ class World:
         trace: TracebackType | None,
     ) -> None:
         await self._stack.aclose()
+
+    def _opened(self) -> AbstractAsyncContextManager[House]:
+        return opened(self._settings, clock=self.clock, brain=self.brain, channels=self._channels)
 
     @property
     def now(self) -> datetime:

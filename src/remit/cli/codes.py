@@ -1,0 +1,89 @@
+"""What the program's exit says: one function for errors, one for where a task stands."""
+
+from typing import Final
+
+from remit.errors import (
+    BadInput,
+    Conflict,
+    HomeLocked,
+    NotFound,
+    RemitError,
+    Unreachable,
+)
+from remit.model.status import Status
+
+DONE: Final = 0
+FAILED: Final = 1
+USAGE: Final = 2
+NOT_FOUND: Final = 3
+WAITS: Final = 4  # for a human
+CONFLICT: Final = 5  # decided before, or not possible as things stand
+UNREACHABLE: Final = 6
+LOCKED: Final = 75  # another Remit holds the directory
+TIMEOUT: Final = 124
+INTERRUPTED: Final = 130
+
+# The same word stands in the type of the server's problems.
+_WORDS: Final = {
+    FAILED: "failed",
+    USAGE: "bad-input",
+    NOT_FOUND: "not-found",
+    WAITS: "waits",
+    CONFLICT: "conflict",
+    UNREACHABLE: "unreachable",
+    LOCKED: "locked",
+    TIMEOUT: "timeout",
+    INTERRUPTED: "interrupted",
+}
+
+
+class Waits(RemitError):
+    """It is the owner's turn."""
+
+
+class TimedOut(RemitError):
+    """Nobody failed; it only took longer than the caller would wait."""
+
+
+class Refused(RemitError):
+    """What the running Remit answered, with the code that goes with it."""
+
+    def __init__(self, sentence: str, code: int, kind: str) -> None:
+        super().__init__(sentence)
+        self.code = code
+        self.kind = kind
+
+
+def of_error(error: RemitError) -> int:
+    """The exit code that says who must act."""
+    if isinstance(error, Refused):
+        return error.code
+    found = (code for kind, code in _BY_KIND.items() if isinstance(error, kind))
+    return next(found, FAILED)
+
+
+def of_status(status: Status) -> int:
+    """The exit code of a command that waited for a task."""
+    return _BY_STATUS.get(status, FAILED)
+
+
+def problem_type(error: RemitError) -> str:
+    kind = error.kind if isinstance(error, Refused) else _WORDS[of_error(error)]
+    return f"urn:remit:problem:{kind}"
+
+
+_BY_KIND: Final[dict[type[RemitError], int]] = {
+    BadInput: USAGE,
+    NotFound: NOT_FOUND,
+    Waits: WAITS,
+    Conflict: CONFLICT,
+    Unreachable: UNREACHABLE,
+    HomeLocked: LOCKED,
+    TimedOut: TIMEOUT,
+}
+_BY_STATUS: Final = {
+    Status.COMPLETED: DONE,
+    Status.NEW: WAITS,  # a question about the request itself is open
+    Status.NEEDS_REVIEW: WAITS,
+    Status.PAUSED: WAITS,
+}

@@ -1,0 +1,25 @@
+"""`remit completion`: a script that lets the shell finish words, without starting Python."""
+
+from typing import Annotated, Literal
+
+from remit.cli import out
+from remit.cli.main import build
+from remit.cli.options import AsJson, flag
+
+
+def completion(
+    shell: Annotated[Literal["bash", "zsh", "fish"], flag("Which shell.")],
+    /,
+    *,
+    json: AsJson = False,
+) -> int:
+    """Print a completion script; put it where your shell looks for such.
+
+    In bash: remit completion bash > ~/.local/share/bash-completion/completions/remit
+    """
+    script = build().generate_completion(prog_name="remit", shell=shell)
+    if json:
+        out.emit({"shell": shell, "script": script})
+    else:
+        print(script)
+    return 0

@@ -1,0 +1,136 @@
+"""The owner's answers: approve, back, answer, decline, arrived, resend, drop."""
+
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Final
+
+from remit import settings as house_settings
+from remit.cli import door, editor, find, out, question, rest
+from remit.cli.options import AsJson, Timeout, Wait, flag, free
+from remit.cli.tally import Tally
+from remit.errors import BadInput
+from remit.model.ids import ReviewId
+from remit.model.review import Answered, Review
+from remit.settings import Settings
+from remit.store.glance import glance
+
+_Refs = Annotated[str, free("Reviews, or tasks that ask one thing; - reads them from stdin.")]
+_Ref = Annotated[str, flag("The review, or a task that asks one thing.")]
+_EDIT: Final = ("--edit", "-e")
+_WORD: Final = ("--message", "-m")
+
+
+def approve(
+    *ids: _Refs,
+    edit: Annotated[bool, flag("Open $EDITOR, and send what you leave in it.", *_EDIT)] = False,
+    text: Annotated[str | None, flag("Send this text instead.", "--text", "-t")] = None,
+    text_file: Annotated[Path | None, flag("Send this file instead; - is stdin.")] = None,
+    wait: Wait = False,
+    timeout: Timeout = None,
+    json: AsJson = False,
+) -> int:
+    """Go on as shown, or with your own text."""
+    given = sum((edit, text is not None, text_file is not None))
+    if given > 1:
+        raise BadInput("Say one of --edit, --text and --text-file.", field="text")
+    if given and len(ids) != 1:
+        raise BadInput("Your own text goes with one review at a time.", field="text")
+    settings = house_settings.load()
+    if edit:
+        text = _edited(settings, ids[0])
+    elif text_file is not None:
+        text = _read(text_file)
+    answered = Answered.APPROVE if text is None else Answered.EDIT
+    return _settle(ids, answered, text, wait=wait, timeout=timeout, json=json)
+
+
+def back(
+    *ids: _Refs,
+    message: Annotated[str, flag("What is wrong with it.", *_WORD)],
+    wait: Wait = False,
+    timeout: Timeout = None,
+    json: AsJson = False,
+) -> int:
+    """Have it done again, with a word on what is wrong."""
+    return _settle(ids, Answered.BACK, message, wait=wait, timeout=timeout, json=json)
+
+
+def answer(
+    id: _Ref,  # noqa: A002 - the argument is called so
+    text: Annotated[str, free("Your answer.")],
+    /,
+    *,
+    wait: Wait = False,
+    timeout: Timeout = None,
+    json: AsJson = False,
+) -> int:
+    """Answer what was asked."""
+    return _settle((id,), Answered.ANSWER, text, wait=wait, timeout=timeout, json=json)
+
+
+def decline(
+    *ids: _Refs,
+    message: Annotated[str | None, flag("Why, for the journal.", *_WORD)] = None,
+    json: AsJson = False,
+) -> int:
+    """Stop the task; nothing is sent."""
+    return _settle(ids, Answered.DECLINE, message, json=json)
+
+
+def arrived(*ids: _Refs, json: AsJson = False) -> int:
+    """The doubtful message got there."""
+    return _settle(ids, Answered.ARRIVED, json=json)
+
+
+def resend(*ids: _Refs, json: AsJson = False) -> int:
+    """Send the doubtful message again; it may arrive twice."""
+    return _settle(ids, Answered.RESEND, json=json)
+
+
+def drop(*ids: _Refs, json: AsJson = False) -> int:
+    """Leave the doubtful delivery out."""
+    return _settle(ids, Answered.DROP, json=json)
+
+
+def _settle(
+    ids: tuple[str, ...],
+    answered: Answered,
+    text: str | None = None,
+    *,
+    wait: bool = False,
+    timeout: float | None = None,
+    json: bool,
+) -> int:
+    tally = Tally(house_settings.load(), json)
+    with glance(tally.settings.database) as tx:
+        found = tally.each(find.words(ids), partial(question.find, tx), str)
+    if not found:
+        return tally.end()
+    with door.opened(tally.settings, works=wait) as way:
+
+        def one(review: Review) -> None:
+            after = rest.events_so_far(tally.settings, review.task_id)
+            way.decide(ReviewId(str(review.id)), answered, text)
+            if wait:
+                tally.waited(way, review.task_id, timeout=timeout, after=after)
+            else:
+                tally.told(review.task_id)
+
+        tally.each(found, one, lambda review: str(review.id))
+        if tally.shown and not (way.serves or wait or answered is Answered.DECLINE):
+            out.say(door.NOBODY)
+    return tally.end()
+
+
+def _edited(settings: Settings, ref: str) -> str:
+    with glance(settings.database) as tx:
+        review = question.find(tx, ref)
+    return editor.edited(review.evidence, f"what will be sent.\n{review.question}")
+
+
+def _read(path: Path) -> str:
+    try:
+        return sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path} cannot be read: {error}.", field="text-file") from None

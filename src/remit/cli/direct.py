@@ -1,0 +1,134 @@
+"""Through the wall: no Remit runs here, so this process holds the directory for a moment.
+
+The engine is not started, unless the caller waits for a task: then it works here until that task
+rests, and stops in good order.
+"""
+
+import asyncio
+from collections.abc import Coroutine, Iterator
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import replace
+from typing import Final, TypeVar
+
+from remit.brain.absent import NoBrain
+from remit.cli import clock
+from remit.cli.codes import TimedOut
+from remit.cli.order import Order
+from remit.cli.watch import PAUSE, Watch
+from remit.errors import IllegalMove
+from remit.model.event import Kind
+from remit.model.ids import ReviewId, TaskId
+from remit.model.review import Answered, Decision
+from remit.model.status import ACTIVE, Status
+from remit.model.task import Task
+from remit.settings import Settings
+from remit.store import tasks
+from remit.trigger import command
+from remit.wiring import House, opened
+
+T = TypeVar("T")
+
+
+@contextmanager
+def entered(settings: Settings, *, works: bool) -> Iterator["Direct"]:
+    """Hold the directory; raises `HomeLocked` if another does."""
+    with asyncio.Runner() as runner:
+        stack, quick = AsyncExitStack(), replace(settings.engine, stop_limit=1)
+        # Whoever typed the command wants to go on: what else runs then is parked, not waited for.
+        settings = replace(settings, engine=quick)
+        # Only who works needs a brain; a broken script must not keep anyone from pausing a task.
+        house = opened(settings, brain=None if works else NoBrain())
+        try:
+            yield Direct(runner, stack, runner.run(stack.enter_async_context(house)))
+        finally:
+            runner.run(stack.aclose())
+
+
+class Direct:
+    serves: Final = False
+
+    def __init__(self, runner: asyncio.Runner, stack: AsyncExitStack, house: House) -> None:
+        self._runner = runner
+        self._stack = stack
+        self._house = house
+        self._working = False
+
+    def add(self, order: Order) -> TaskId:
+        cue = command.cue(
+            order.text,
+            ref=order.key,
+            work=order.work,
+            channel=order.channel,
+            recipient=order.recipient,
+            content=order.content,
+            scheduled_for=order.scheduled_for,
+            priority=order.priority,
+        )
+        return self._do(self._house.intake.admit(cue)).id
+
+    def decide(self, review: ReviewId, answer: Answered, text: str | None) -> None:
+        self._do(self._house.inbox.decide(review, Decision(answer, text)))
+
+    def pause(self, task: TaskId) -> None:
+        self._do(self._house.owner.pause(task))
+
+    def resume(self, task: TaskId) -> None:
+        self._do(self._house.owner.resume(task))
+
+    def cancel(self, task: TaskId) -> None:
+        self._do(self._house.owner.cancel(task))
+
+    def delete(self, task: TaskId) -> None:
+        self._do(self._house.owner.delete(task))
+
+    def retry(self, task: TaskId, key: str) -> TaskId:
+        return self._do(self._retry(task, key)).id
+
+    def run(self, task: TaskId) -> None:
+        self._do(self._hasten(task))
+
+    def rest(self, watch: Watch, timeout: float | None) -> Task:
+        """Work here until the task rests."""
+        return self._do(self._rest(watch, timeout))
+
+    def _do(self, work: Coroutine[None, None, T]) -> T:
+        return self._runner.run(work)
+
+    async def _retry(self, task: TaskId, key: str) -> Task:
+        return await self._house.intake.admit(await self._house.owner.retry(task, key))
+
+    async def _hasten(self, task_id: TaskId) -> None:
+        since = await self._house.journal.last()
+        await self._work()
+        if (await self._get(task_id)).status is Status.NEW:
+            await self._ranked(task_id, since)
+        try:
+            await self._house.owner.run_now(task_id)
+        except IllegalMove:
+            if (await self._get(task_id)).status not in ACTIVE | {Status.READY}:
+                raise  # else the engine took it meanwhile, which is what was asked for
+
+    async def _ranked(self, task_id: TaskId, since: int) -> None:
+        async for event in self._house.journal.follow(since):
+            if event.task_id == task_id and event.kind is Kind.TASK_MOVED:
+                return
+
+    async def _get(self, task_id: TaskId) -> Task:
+        return await self._house.db.read(tasks.get, task_id)
+
+    async def _rest(self, watch: Watch, limit: float | None) -> Task:
+        await self._work()
+        until = None if limit is None else clock.seconds() + limit
+        while True:
+            task = watch.look()
+            if task is not None and watch.rests(task):
+                return task
+            if until is not None and clock.seconds() >= until:
+                raise TimedOut(f"Task {watch.task_id} did not come to rest within {limit:g} s.")
+            await asyncio.sleep(PAUSE)
+
+    async def _work(self) -> None:
+        if not self._working:
+            self._working = True
+            await self._house.engine.start()
+            self._stack.push_async_callback(self._house.engine.stop)

@@ -1,0 +1,153 @@
+"""`remit doctor`: every part looked at, each in a line, with what to do."""
+
+import os
+import platform
+import shutil
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from remit import settings as house_settings
+from remit.cli import clock, out, progress, remote, words
+from remit.cli.options import AsJson
+from remit.cli.out import Ink
+from remit.errors import RemitError
+from remit.model.codec import Json
+from remit.settings import Settings
+from remit.store import events, glance, home
+
+_OLDEST_SQLITE: Final = (3, 37)  # strict tables
+_LITTLE: Final = 1_000_000_000
+_TOO_LITTLE: Final = 50_000_000
+_STYLE: Final = {"ok": "green", "warn": "yellow", "fail": "red"}
+
+
+class Finding(NamedTuple):
+    part: str
+    verdict: str  # ok, warn or fail
+    said: str
+    todo: str = ""
+
+
+def doctor(*, json: AsJson = False) -> int:
+    """Check every part of this Remit; exit with 1 if one of them fails."""
+    with progress.working("Looking at every part"):
+        found = list(_look())
+    failed = any(each.verdict == "fail" for each in found)
+    if json:
+        parts: list[Json] = [each._asdict() for each in found]
+        out.emit({"healthy": not failed, "checks": parts})
+        return int(failed)
+    for each in found:
+        verdict = Ink(f"{each.verdict:<5}", _STYLE[each.verdict])
+        out.line(verdict, Ink(f"{each.part:<10}", "dim"), each.said)
+        if each.todo:
+            out.line(" " * 15, Ink(each.todo, _STYLE[each.verdict]))
+    return int(failed)
+
+
+def _look() -> Iterator[Finding]:
+    yield Finding("python", "ok", f"{platform.python_version()}, {sys.executable}")
+    yield _sqlite()
+    try:
+        settings = house_settings.load()
+    except RemitError as error:
+        yield Finding("settings", "fail", str(error), "Mend it; nothing starts before that.")
+        settings = Settings(home=house_settings.home_of(os.environ))
+    else:
+        yield Finding("settings", "ok", "read without complaint")
+    for check in (_home, _database, _brain, _server, _space, _time):
+        yield check(settings)
+
+
+def _sqlite() -> Finding:
+    version = tuple(int(part) for part in glance.SQLITE.split("."))
+    if version < _OLDEST_SQLITE:
+        todo = "Use a Python that was built with SQLite 3.37 or newer."
+        return Finding("sqlite", "fail", f"{glance.SQLITE} is too old", todo)
+    return Finding("sqlite", "ok", glance.SQLITE)
+
+
+def _home(settings: Settings) -> Finding:
+    if not settings.home.exists():
+        return Finding("home", "ok", f"{settings.home} is not there yet; `remit up` makes it")
+    if not os.access(settings.home, os.W_OK | os.X_OK):
+        todo = f"Give it to yourself: chown -R $USER {settings.home}"
+        return Finding("home", "fail", f"{settings.home} cannot be written", todo)
+    open_to_others = [path for path in _private(settings) if path.exists() and _shared(path)]
+    if open_to_others:
+        names = " ".join(str(path) for path in open_to_others)
+        return Finding("home", "warn", "others on this machine may read it", f"chmod go= {names}")
+    return Finding("home", "ok", f"{settings.home}, for your eyes alone")
+
+
+def _private(settings: Settings) -> tuple[Path, ...]:
+    return settings.home, settings.home / "token"
+
+
+def _shared(path: Path) -> bool:
+    return bool(path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
+
+
+def _database(settings: Settings) -> Finding:
+    path = settings.database
+    if not path.exists():
+        return Finding("database", "ok", "not there yet; the first task makes it")
+    try:
+        glance.check(path)
+    except RemitError as error:
+        todo = "`remit restore` puts the newest backup in place."
+        return Finding("database", "fail", str(error), todo)
+    with glance.glance(path) as tx:
+        told = events.last(tx)
+    size, schema = path.stat().st_size / 1e6, len(home.migrations())
+    said = f"whole, {words.count(told, 'event')}, {size:,.1f} MB, schema {schema}"
+    return Finding("database", "ok", said)
+
+
+def _brain(settings: Settings) -> Finding:
+    kind = settings.brain.kind
+    if kind == "none":
+        todo = "Set one under [brain] in settings.toml."
+        return Finding("brain", "warn", "none: what needs thinking waits for you", todo)
+    from remit.wiring import brain_of  # noqa: PLC0415 - the whole house, for this one part
+
+    try:
+        brain_of(settings)
+    except RemitError as error:
+        return Finding("brain", "fail", str(error), "Mend [brain] in settings.toml or its file.")
+    return Finding("brain", "ok", kind)
+
+
+def _server(settings: Settings) -> Finding:
+    if not home.is_locked(settings.home):
+        return Finding("server", "ok", "not running; `remit up` starts it")
+    found = remote.reach(settings.home)
+    if isinstance(found, str):
+        todo = "If it is just starting, look again; else stop that process and run `remit up`."
+        return Finding("server", "fail", f"a Remit holds {settings.home}, but {found}", todo)
+    found.close()
+    return Finding("server", "ok", f"running, listens on {found.url}")
+
+
+def _space(settings: Settings) -> Finding:
+    folder = settings.home if settings.home.exists() else Path.home()
+    free = shutil.disk_usage(folder).free
+    said = f"{free / 1e9:,.1f} GB free"
+    if free < _TOO_LITTLE:
+        return Finding("disk", "fail", said, "Make room; Remit cannot write for long.")
+    return Finding("disk", "warn" if free < _LITTLE else "ok", said)
+
+
+def _time(settings: Settings) -> Finding:
+    now, last = clock.now(), []
+    with suppress(RemitError), glance.glance(settings.database) as tx:
+        last = events.after(tx, events.last(tx) - 1, 1)
+    said = f"{words.local(now)} {now.astimezone():%Z}"
+    if last and last[0].at > now:
+        todo = "Set the machine's clock; times in the journal would go back."
+        return Finding("clock", "warn", f"{said}, before the last entry of the journal", todo)
+    return Finding("clock", "ok", said)

@@ -1,0 +1,81 @@
+"""One door for everything that writes: to the Remit that runs here, or straight into the file."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Final, Protocol
+
+from remit.cli import clock
+from remit.cli.order import Order
+from remit.cli.watch import Watch
+from remit.errors import HomeLocked, Unreachable
+from remit.model.ids import ReviewId, TaskId
+from remit.model.review import Answered
+from remit.model.task import Task
+from remit.settings import DEFAULT_FILE, Settings
+from remit.store import home
+
+PATIENCE: Final = 5.0  # seconds for a Remit that is just starting, or just ending
+NOBODY: Final = "No Remit runs here now; the work starts with `remit up`."
+_PAUSE: Final = 0.1
+
+
+class Door(Protocol):
+    """What the owner may do, whoever does it. What came of it is read from the file."""
+
+    @property
+    def serves(self) -> bool:
+        """Whether a Remit runs that will go on with the work by itself."""
+
+    def add(self, order: Order) -> TaskId: ...
+
+    def decide(self, review: ReviewId, answer: Answered, text: str | None) -> None: ...
+
+    def pause(self, task: TaskId) -> None: ...
+
+    def resume(self, task: TaskId) -> None: ...
+
+    def cancel(self, task: TaskId) -> None: ...
+
+    def run(self, task: TaskId) -> None: ...
+
+    def delete(self, task: TaskId) -> None: ...
+
+    def retry(self, task: TaskId, key: str) -> TaskId: ...
+
+    def rest(self, watch: Watch, timeout: float | None) -> Task:
+        """Return when nothing more will happen to the task without its owner."""
+
+
+@contextmanager
+def opened(settings: Settings, *, works: bool = False) -> Iterator[Door]:
+    """Open the door; `works` says that tasks may have to be run in this process."""
+    furnish(settings)
+    with ExitStack() as stack:
+        yield _enter(settings, works, stack)
+
+
+def furnish(settings: Settings) -> None:
+    """Make the directory on first use, with settings that explain themselves."""
+    settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with suppress(FileExistsError), (settings.home / "settings.toml").open("x") as file:
+        file.write(DEFAULT_FILE)
+
+
+def _enter(settings: Settings, works: bool, stack: ExitStack) -> Door:
+    # Each way costs its own imports, so each is loaded when it is taken.
+    until = clock.seconds() + PATIENCE
+    while True:
+        if not home.is_locked(settings.home):
+            from remit.cli import direct  # noqa: PLC0415 - the whole house
+
+            with suppress(HomeLocked):
+                return stack.enter_context(direct.entered(settings, works=works))
+        from remit.cli import remote  # noqa: PLC0415 - a web client
+
+        found = remote.reach(settings.home)
+        if isinstance(found, remote.Remote):
+            stack.callback(found.close)
+            return found
+        if clock.seconds() >= until:
+            raise Unreachable(str(settings.home), found)
+        clock.pause(_PAUSE)

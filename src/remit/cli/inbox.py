@@ -1,0 +1,139 @@
+"""`remit inbox`: what waits for the owner, one question at a time."""
+
+from typing import Annotated, Final
+
+from remit import settings as house_settings
+from remit.cli import clock, door, editor, find, out, words
+from remit.cli.options import AsJson, flag
+from remit.cli.out import Ink, Piece
+from remit.cli.show import review_json
+from remit.errors import RemitError
+from remit.model.codec import Json
+from remit.model.ids import ReviewId
+from remit.model.review import NEEDS_TEXT, Answered, Review
+from remit.settings import Settings
+from remit.store import reviews, tasks
+from remit.store.database import Tx
+from remit.store.glance import glance
+
+MOST: Final = 1000
+# One letter an answer; within one question no letter means two things.
+_KEYS: Final = {
+    Answered.APPROVE: "a",
+    Answered.EDIT: "e",
+    Answered.BACK: "b",
+    Answered.ANSWER: "a",
+    Answered.ARRIVED: "y",
+    Answered.RESEND: "r",
+    Answered.DROP: "o",
+    Answered.DECLINE: "d",
+}
+_SAYS: Final = {
+    Answered.APPROVE: "approve",
+    Answered.EDIT: "edit and approve",
+    Answered.BACK: "send back",
+    Answered.ANSWER: "answer",
+    Answered.ARRIVED: "yes, it arrived",
+    Answered.RESEND: "send again",
+    Answered.DROP: "leave it out",
+    Answered.DECLINE: "decline",
+}
+_PROMPTS: Final = {Answered.BACK: "What is wrong with it? ", Answered.ANSWER: "Your answer: "}
+
+
+def inbox(
+    *,
+    list_: Annotated[bool, flag("A list, on a terminal too.", "--list", "-l")] = False,
+    json: AsJson = False,
+) -> int:
+    """Go through what waits for you: one question at a time on a terminal, else a list."""
+    settings = house_settings.load()
+    with glance(settings.database) as tx:
+        found = [(r, tasks.get(tx, r.task_id).title) for r in reviews.waiting(tx, MOST)]
+        if json:
+            asked: list[Json] = [review_json(review) | {"title": title} for review, title in found]
+            out.emit({"reviews": asked})
+            return 0
+        if not found:
+            out.say("Nothing waits for you.")
+            return 0
+        if list_ or not out.interactive():
+            _print(tx, found)
+            return 0
+    _go_through(settings, found)
+    return 0
+
+
+def _print(tx: Tx, found: list[tuple[Review, str]]) -> None:
+    now = clock.now()
+    rows: list[list[Piece]] = [[Ink(name, "dim") for name in ("ID", "WHY", "SINCE", "QUESTION")]]
+    for review, title in found:
+        since = words.relative(review.opened_at, now) if review.opened_at else ""
+        asked = f"{title}: {review.question}"
+        rows.append(
+            [find.short(tx, review.task_id), Ink(review.reason.value, "yellow"), since, asked]
+        )
+    out.table(rows)
+    out.say(Ink("`remit show ID` shows one whole, and how to answer it.", "dim"))
+
+
+def _go_through(settings: Settings, found: list[tuple[Review, str]]) -> None:
+    for place, (review, title) in enumerate(found, 1):
+        out.line(Ink(f"{place} of {len(found)}  ", "dim"), Ink(title, "bold"))
+        out.line(Ink(review.question, "yellow"))
+        if review.evidence:
+            out.line()
+            for each in review.evidence.splitlines():
+                out.line("  ", each)
+        out.line()
+        if not _ask(settings, review):
+            return
+        out.line()
+    out.line("That was all.")
+
+
+def _ask(settings: Settings, review: Review) -> bool:
+    """Ask until there is an answer; False if the owner has had enough."""
+    keys = {_KEYS[answer]: answer for answer in review.options}
+    shown = [f"[{key}] {_SAYS[answer]}" for key, answer in keys.items()]
+    prompt = "  ".join([*shown, "[s] skip", "[q] quit"])
+    while True:
+        out.line(prompt)
+        key = _read("> ").strip().lower()[:1]
+        if key in ("s", "q"):
+            return key == "s"
+        if key in keys and _settle(settings, review, keys[key]):
+            return True
+
+
+def _settle(settings: Settings, review: Review, answered: Answered) -> bool:
+    """Write the decision down; False if nothing was decided."""
+    try:
+        text = _text(review, answered)
+        if answered in NEEDS_TEXT and not text:
+            return False
+        with door.opened(settings) as way:
+            way.decide(ReviewId(str(review.id)), answered, text)
+            serves = way.serves
+    except RemitError as error:
+        out.say(Ink(str(error), "red"))
+        return False
+    with glance(settings.database) as tx:
+        task = tasks.get(tx, review.task_id)
+        out.line(Ink(f"{find.short(tx, task.id)} is {words.plain(task.status)}.", "green"))
+    if not serves and not task.ended:
+        out.say(Ink(door.NOBODY, "dim"))
+    return True
+
+
+def _text(review: Review, answered: Answered) -> str | None:
+    if answered is Answered.EDIT:
+        return editor.edited(review.evidence, f"what will be sent.\n{review.question}")
+    return _read(_PROMPTS[answered]).strip() if answered in _PROMPTS else None
+
+
+def _read(prompt: str) -> str:
+    try:
+        return input(prompt)
+    except EOFError:
+        return "q"

@@ -1,0 +1,107 @@
+"""`remit ls`: the newest tasks, one line each."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Annotated, Final
+
+from remit.cli import clock, find, out, words
+from remit.cli.options import AsJson, flag
+from remit.cli.out import Ink, Piece
+from remit.model.codec import Json
+from remit.model.status import Status
+from remit.model.task import Priority, SourceKind, Task, TaskType
+from remit.model.view import View
+from remit.model.view import show as view
+from remit.settings import home_of
+from remit.store import search, tasks
+from remit.store.database import Tx
+from remit.store.glance import glance
+from remit.store.search import Filter
+
+_STATUS: Final = ("--status", "-s")
+
+
+def ls(  # noqa: PLR0913 - every flag is one
+    *,
+    status: Annotated[tuple[Status, ...], flag("Only these; may be repeated.", *_STATUS)] = (),
+    source: Annotated[SourceKind | None, flag("Only what came in that way.")] = None,
+    kind: Annotated[TaskType | None, flag("Only these.", "--type")] = None,
+    priority: Annotated[Priority | None, flag("Only these.")] = None,
+    text: Annotated[str | None, flag("Only those with these words.", "--query", "-q")] = None,
+    limit: Annotated[int, flag("How many at most; 50 if not said.", "--limit", "-n")] = 50,
+    cursor: Annotated[str | None, flag("Go on after this task.")] = None,
+    all_: Annotated[bool, flag("All of them, not only the first page.", "--all")] = False,
+    deleted: Annotated[bool, flag("Those that were deleted, and only those.")] = False,
+    ids: Annotated[bool, flag("Ids alone, one a line: for pipes.")] = False,
+    json: AsJson = False,
+) -> int:
+    """List tasks, newest first."""
+    wanted = Filter(
+        statuses=status,
+        source=source,
+        type=kind,
+        priority=priority,
+        text=text,
+        limit=search.MOST if all_ else limit,
+        deleted=deleted,
+    )
+    with glance(home_of(os.environ) / "agent.db") as tx:
+        if cursor is not None:
+            wanted = replace(wanted, before=find.task(tx, cursor))
+        found, more = _pages(tx, wanted) if all_ else _page(tx, wanted)
+        if json:
+            shown: list[Json] = [view(task, View.S3) for task in found]
+            out.emit({"tasks": shown, "next": more})
+        elif ids:
+            for task in found:
+                out.line(task.id)
+        else:
+            _print(tx, found, more)
+    return 0
+
+
+def _page(tx: Tx, wanted: Filter) -> tuple[list[Task], str | None]:
+    page = search.page(tx, wanted)
+    return list(page.tasks), page.next
+
+
+def _pages(tx: Tx, wanted: Filter) -> tuple[list[Task], None]:
+    return [task for part in _parts(tx, wanted) for task in part], None
+
+
+def _parts(tx: Tx, wanted: Filter) -> Iterator[tuple[Task, ...]]:
+    while True:
+        page = search.page(tx, wanted)
+        yield page.tasks
+        if page.next is None:
+            return
+        wanted = replace(wanted, before=page.next)
+
+
+def _print(tx: Tx, found: list[Task], more: str | None) -> None:
+    if not found:
+        out.say(_nothing(tx))
+        return
+    now = clock.now()
+    ranked = any(task.priority is not Priority.LOW for task in found)
+    head = ["ID", "STATUS", "WHEN", *(["PRIORITY"] if ranked else []), "TITLE"]
+    rows: list[list[Piece]] = [[Ink(name, "dim") for name in head]]
+    for task in found:
+        row: list[Piece] = [
+            Ink(find.short(tx, task.id), "dim"),
+            words.status(task, now),
+            words.relative(words.latest(task), now),
+        ]
+        if ranked:
+            row.append(task.priority.value)
+        rows.append([*row, task.title])
+    out.table(rows)
+    if more is not None:
+        out.say(Ink(f"There are more: remit ls --cursor {more}, or --all.", "dim"))
+
+
+def _nothing(tx: Tx) -> str:
+    if tasks.counts(tx):
+        return "No task fits."
+    return 'No tasks yet. Add one: remit add "Say hello" --text "Hello!"'

@@ -1,0 +1,26 @@
+"""The flags that several commands share, and how a flag is written."""
+
+from typing import Annotated, TypeAlias
+
+from cyclopts import Parameter
+
+
+def flag(said: str, *names: str) -> Parameter:
+    """A flag or an argument: what its help says, and how it is called if not by its own name."""
+    return Parameter(name=names or None, help=said)
+
+
+def free(said: str) -> Parameter:
+    """An argument that may begin with a hyphen, or be one."""
+    return Parameter(help=said, allow_leading_hyphen=True)
+
+
+AsJson: TypeAlias = Annotated[bool, flag("JSON on stdout, for programs.", "--json")]
+Ids: TypeAlias = Annotated[str, free("Ids, or the first letters of them; - reads them from stdin.")]
+Id: TypeAlias = Annotated[str, flag("The id, or the first letters of it.")]
+Wait: TypeAlias = Annotated[
+    bool, flag("Stay until it rests, and exit with what it is then.", "--wait")
+]
+Timeout: TypeAlias = Annotated[
+    float | None, flag("With --wait: leave after so many seconds, with code 124.")
+]

@@ -1,0 +1,154 @@
+"""The only way out to the terminal: data on stdout, words on stderr, nothing unclean on either.
+
+Whatever is printed is cleaned here, piece by piece, before our own colours are put around it. So
+no title, reply or question that came from outside can move the cursor or paint over a line.
+"""
+
+import json
+import os
+import re
+import sys
+import unicodedata
+from collections.abc import Sequence
+from typing import Final, TextIO, TypeAlias
+
+from remit.model.codec import Json, JsonMap
+
+SCHEMA_VERSION: Final = 1
+
+# Whole sequences first, so that their letters go with them; then every control that is left, and
+# the marks that turn the reading direction.
+_UNCLEAN: Final = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
+    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?"
+    r"|\x1b[ -/]*[0-~]"
+    r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]"
+)
+_STYLES: Final = {
+    "bold": "1",
+    "dim": "2",
+    "red": "31",
+    "green": "32",
+    "yellow": "33",
+    "cyan": "36",
+}
+_TURNS: Final = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_RAW_IN_JSON: Final = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), *_TURNS)}
+
+
+class Ink:
+    """A piece of text with a colour, for terminals that show one."""
+
+    __slots__ = ("style", "text")
+
+    def __init__(self, text: str, style: str) -> None:
+        self.text = text
+        self.style = style
+
+
+Piece: TypeAlias = str | Ink
+
+
+def clean(text: str) -> str:
+    """Take out what a terminal would obey instead of show."""
+    return text if text.isascii() and text.isprintable() else _UNCLEAN.sub("", text)
+
+
+def line(*pieces: Piece) -> None:
+    """Data for a person."""
+    _write(sys.stdout, pieces)
+
+
+def say(*pieces: Piece) -> None:
+    """Words beside the data."""
+    _write(sys.stderr, pieces)
+
+
+def emit(payload: JsonMap) -> None:
+    """Data for a program: one object on one line."""
+    whole: Json = {"schema_version": SCHEMA_VERSION, **payload}
+    text = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
+    sys.stdout.write(text.translate(_RAW_IN_JSON) + "\n")
+    sys.stdout.flush()
+
+
+def is_terminal(stream: TextIO) -> bool:
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def interactive() -> bool:
+    """Whether a person sits there who can be asked."""
+    return sys.stdin.isatty() and is_terminal(sys.stdout)
+
+
+def width(text: str) -> int:
+    """How many columns a text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(_columns(char) for char in text)
+
+
+def cut(text: str, most: int) -> str:
+    """Shorten a text to so many columns."""
+    if width(text) <= most:
+        return text
+    kept, left = "", most - 1
+    for char in text:
+        left -= _columns(char)
+        if left < 0:
+            break
+        kept += char
+    return kept.rstrip() + "…"
+
+
+def table(rows: Sequence[Sequence[Piece]]) -> None:
+    """Columns side by side; on a terminal the last one is cut at the edge."""
+    cleaned = [[_one_line(cell) for cell in row] for row in rows]
+    widths = [max(width(_text(cell)) for cell in column) for column in zip(*cleaned, strict=True)]
+    edge = _edge()
+    for row in cleaned:
+        pieces: list[Piece] = []
+        for cell, wide in zip(row[:-1], widths, strict=False):
+            pieces += [cell, " " * (wide - width(_text(cell)) + 2)]
+        room = edge and max(edge - sum(widths[:-1]) - 2 * len(widths[:-1]), 16)
+        last = row[-1]
+        line(*pieces, Ink(cut(last.text, room), last.style) if room else last)
+
+
+def _write(stream: TextIO, pieces: Sequence[Piece]) -> None:
+    painted = is_terminal(stream) and not os.environ.get("NO_COLOR")
+    text = "".join(_painted(piece) if painted else clean(_text(piece)) for piece in pieces)
+    stream.write(text.rstrip(" ") + "\n")
+    stream.flush()
+
+
+def _painted(piece: Piece) -> str:
+    if isinstance(piece, str):
+        return clean(piece)
+    code = _STYLES.get(piece.style)
+    return f"\x1b[{code}m{clean(piece.text)}\x1b[0m" if code else clean(piece.text)
+
+
+def _one_line(cell: Piece) -> Ink:
+    ink = cell if isinstance(cell, Ink) else Ink(cell, "")
+    return Ink(" ".join(clean(ink.text).split()), ink.style)
+
+
+def _text(piece: Piece) -> str:
+    return piece if isinstance(piece, str) else piece.text
+
+
+def _columns(char: str) -> int:
+    if unicodedata.combining(char) or unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def _edge() -> int:
+    """Where the terminal ends; 0 where the output goes elsewhere and nothing is cut."""
+    if not is_terminal(sys.stdout):
+        return 0
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
+    except OSError:
+        return 80

@@ -1,0 +1,155 @@
+"""Over HTTP: a Remit runs in this directory, so it is asked to do it."""
+
+import http.client
+import json
+import os
+from http import HTTPStatus
+from pathlib import Path
+from typing import Final, cast
+from urllib.parse import urlsplit
+
+from remit.cli import clock, codes
+from remit.cli.codes import Refused, TimedOut
+from remit.cli.order import Order
+from remit.cli.watch import PAUSE, Watch
+from remit.errors import Unreachable
+from remit.model.codec import Json, JsonMap, stamp
+from remit.model.ids import ReviewId, TaskId
+from remit.model.review import Answered
+from remit.model.task import Task
+
+ANSWER_LIMIT: Final = 30.0
+_CODES: Final = {
+    HTTPStatus.BAD_REQUEST: codes.USAGE,
+    HTTPStatus.UNPROCESSABLE_ENTITY: codes.USAGE,
+    HTTPStatus.NOT_FOUND: codes.NOT_FOUND,
+    HTTPStatus.CONFLICT: codes.CONFLICT,
+    HTTPStatus.UNAUTHORIZED: codes.UNREACHABLE,
+    HTTPStatus.FORBIDDEN: codes.UNREACHABLE,
+    HTTPStatus.SERVICE_UNAVAILABLE: codes.UNREACHABLE,
+}
+
+
+class Remote:
+    serves: Final = True
+
+    def __init__(self, url: str, token: str, connection: http.client.HTTPConnection) -> None:
+        self.url = url
+        self._token = token
+        self._connection = connection
+
+    def add(self, order: Order) -> TaskId:
+        delivery: JsonMap = {"channel": order.channel}
+        if order.recipient is not None:
+            delivery["recipient"] = order.recipient
+        if order.content is not None:
+            delivery["content"] = order.content
+        body: JsonMap = {"text": order.text, "delivery": [delivery]}
+        if order.work:
+            body["work"] = list[Json](order.work)
+        if order.scheduled_for is not None:
+            body["scheduledFor"] = stamp(order.scheduled_for)
+        if order.priority is not None:
+            body["priority"] = order.priority.value
+        return TaskId(str(self._ask("POST", "/api/tasks", body, order.key)["id"]))
+
+    def decide(self, review: ReviewId, answer: Answered, text: str | None) -> None:
+        body: JsonMap = {"answer": answer.value, "text": text}
+        self._ask("POST", f"/api/reviews/{review}/decision", body)
+
+    def pause(self, task: TaskId) -> None:
+        self._act(task, "pause")
+
+    def resume(self, task: TaskId) -> None:
+        self._act(task, "resume")
+
+    def cancel(self, task: TaskId) -> None:
+        self._act(task, "cancel")
+
+    def run(self, task: TaskId) -> None:
+        self._act(task, "run")
+
+    def delete(self, task: TaskId) -> None:
+        self._ask("DELETE", f"/api/tasks/{task}")
+
+    def retry(self, task: TaskId, key: str) -> TaskId:
+        return TaskId(str(self._ask("POST", f"/api/tasks/{task}/retry", {}, key)["id"]))
+
+    def rest(self, watch: Watch, timeout: float | None) -> Task:
+        """Look on until the task rests; the running Remit does the work."""
+        until = None if timeout is None else clock.seconds() + timeout
+        while True:
+            task = watch.look()
+            if task is not None and watch.rests(task):
+                return task
+            if until is not None and clock.seconds() >= until:
+                raise TimedOut(
+                    f"Task {watch.task_id} did not come to rest within {timeout:g} s; it goes on."
+                )
+            clock.pause(PAUSE)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _act(self, task: TaskId, action: str) -> None:
+        self._ask("PATCH", f"/api/tasks/{task}", {"action": action})
+
+    def _ask(
+        self, method: str, path: str, body: "JsonMap | None" = None, key: str | None = None
+    ) -> JsonMap:
+        headers = {
+            "Authorization": f"Bearer {self._token}",
+            "Content-Type": "application/json",
+            "Idempotency-Key": key or os.urandom(16).hex(),
+        }
+        text = None if body is None else json.dumps(body)
+        try:
+            self._connection.request(method, path, text, headers)
+            response = self._connection.getresponse()
+            raw = response.read()
+        except (OSError, http.client.HTTPException) as error:
+            self._connection.close()
+            raise Unreachable(self.url, _why(error)) from None
+        answer = _read(raw)
+        if response.status >= HTTPStatus.BAD_REQUEST:
+            raise _refusal(response.status, answer)
+        return answer
+
+
+def reach(home: Path) -> Remote | str:
+    """The Remit that works in this directory, or why it cannot be spoken to."""
+    try:
+        told = json.loads((home / "server.json").read_text(encoding="utf-8"))
+        token = (home / "token").read_text(encoding="utf-8").strip()
+        url, pid = str(told["url"]), int(told["pid"])
+        os.kill(pid, 0)
+    except (OSError, ValueError, KeyError, TypeError):
+        return "it has not said where it listens."
+    place = urlsplit(url)
+    connection = http.client.HTTPConnection(
+        place.hostname or "127.0.0.1", place.port, timeout=ANSWER_LIMIT
+    )
+    try:
+        connection.connect()
+    except OSError as error:
+        return f"{url}: {_why(error)}"
+    return Remote(url, token, connection)
+
+
+def _read(raw: bytes) -> JsonMap:
+    try:
+        found = json.loads(raw) if raw else {}
+    except ValueError:
+        return {}
+    return cast("JsonMap", found) if isinstance(found, dict) else {}
+
+
+def _refusal(status: int, problem: JsonMap) -> Refused:
+    code = next((code for known, code in _CODES.items() if known == status), codes.FAILED)
+    kind = str(problem.get("type", "")).rpartition(":")[2] or "failed"
+    sentence = problem.get("detail") or problem.get("title") or f"The running Remit said {status}."
+    return Refused(str(sentence), code, kind)
+
+
+def _why(error: Exception) -> str:
+    return (str(error) or type(error).__name__).removesuffix(".") + "."

@@ -1,0 +1,62 @@
+"""Waiting for a task: its steps as they end on stderr, what came of it on stdout."""
+
+from remit.cli import find, out, progress, tell, words
+from remit.cli.door import Door
+from remit.cli.out import Ink
+from remit.cli.show import whole
+from remit.cli.watch import Watch
+from remit.model.event import Event
+from remit.model.ids import TaskId
+from remit.model.status import Status
+from remit.model.task import Task
+from remit.settings import Settings
+from remit.store import events, reviews
+from remit.store.database import Tx
+from remit.store.glance import glance
+
+
+def events_so_far(settings: Settings, task_id: TaskId) -> int:
+    """How much of a task's journal is old news."""
+    with glance(settings.database) as tx:
+        told = events.last_of_task(tx, task_id, 1)
+    return told[-1].n if told else 0
+
+
+def wait(
+    settings: Settings, door: Door, task_id: TaskId, *, timeout: float | None, after: int
+) -> Task:
+    """Stay until the task rests, telling its steps; return it as it stands then."""
+    with glance(settings.database) as tx, progress.working("Remit is at work"):
+        return door.rest(Watch(tx, task_id, _tell, after=after), timeout)
+
+
+def result(settings: Settings, task: Task, *, json: bool) -> None:
+    """Say what came of it."""
+    with glance(settings.database) as tx:
+        if json:
+            out.emit({"task": whole(tx, task.id)})
+        else:
+            _result(tx, task)
+
+
+def _tell(event: Event) -> None:
+    head, *_ = tell.sentence(event).splitlines() or [""]
+    out.say(Ink(f"{words.clock(event.at)}  ", "dim"), Ink(head, tell.inked(event).style))
+
+
+def _result(tx: Tx, task: Task) -> None:
+    for review in reviews.of_task(tx, task.id):
+        if review.decision is None:
+            out.line(Ink(f"Waits for you ({review.reason.value}): ", "yellow"), review.question)
+            for way in words.ways(review, find.short(tx, task.id)):
+                out.line(f"  {way}")
+            return
+    sent = [delivery for delivery in task.delivery if delivery.sent_at is not None]
+    if task.status is not Status.COMPLETED or not (sent or task.tool_output):
+        ended = events.last_of_task(tx, task.id, 1)
+        out.line(Ink(f"Task {task.id}: ", "dim"), tell.inked(ended[-1]))
+        return
+    for body in dict.fromkeys(delivery.body or "" for delivery in sent):
+        out.line(body)
+    if not sent:
+        out.line(task.tool_output or "")

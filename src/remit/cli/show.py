@@ -1,0 +1,159 @@
+"""`remit show`: the card of a task, then its times, what it sent, its runs, its questions."""
+
+import os
+from collections.abc import Sequence
+from datetime import datetime
+
+from remit.cli import card, clock, find, out, words
+from remit.cli.options import AsJson, Ids
+from remit.cli.out import Ink
+from remit.model.codec import Json, JsonMap, stamp, to_json
+from remit.model.ids import TaskId
+from remit.model.review import Review
+from remit.model.run import Run
+from remit.model.task import Task
+from remit.model.view import View
+from remit.model.view import show as view
+from remit.settings import home_of
+from remit.store import reviews, runs, tasks
+from remit.store.database import Tx
+from remit.store.glance import glance
+
+
+def show(*ids: Ids, json: AsJson = False) -> int:
+    """Show a task whole: its card, its times, its runs and its questions."""
+    with glance(home_of(os.environ) / "agent.db") as tx:
+        wanted = [find.task(tx, word) for word in find.words(ids)]
+        if json:
+            _emit([whole(tx, task_id) for task_id in wanted])
+            return 0
+        for place, task_id in enumerate(wanted):
+            if place:
+                out.line()
+            _print(tx, task_id, clock.now())
+    return 0
+
+
+def whole(tx: Tx, task_id: TaskId) -> JsonMap:
+    """Everything about a task, as published."""
+    legs = runs.of_task(tx, task_id)
+    asked = reviews.of_task(tx, task_id)
+    return {
+        **view(tasks.get(tx, task_id), View.S3),
+        "runs": [to_json(leg) for leg in legs],
+        "reviews": [review_json(review) for review in asked],
+    }
+
+
+def review_json(review: Review) -> JsonMap:
+    decision = review.decision
+    return {
+        "id": review.id,
+        "taskId": review.task_id,
+        "reason": review.reason.value,
+        "question": review.question,
+        "evidence": review.evidence,
+        "options": [option.value for option in review.options],
+        "openedAt": stamp(review.opened_at) if review.opened_at else None,
+        "decision": to_json(decision) if decision else None,
+    }
+
+
+def _emit(found: Sequence[JsonMap]) -> None:
+    payload: JsonMap = {"task": found[0]} if len(found) == 1 else {"tasks": list[Json](found)}
+    out.emit(payload)
+
+
+def _print(tx: Tx, task_id: TaskId, now: datetime) -> None:
+    task = tasks.get(tx, task_id)
+    asked = reviews.of_task(tx, task_id)
+    waiting = [review for review in asked if review.decision is None]
+    for drawn in card.lines(task, waiting[0].question if waiting else None):
+        out.line(drawn)
+    out.line()
+    _print_facts(task, now)
+    _print_texts(task)
+    _print_runs(runs.of_task(tx, task_id, 10))
+    for review in waiting:
+        _print_question(review, find.short(tx, task_id) if len(waiting) == 1 else str(review.id))
+    _print_decisions([review for review in asked if review.decision is not None])
+
+
+def _print_facts(task: Task, now: datetime) -> None:
+    rule = f" ({task.rule.because})" if task.rule else ""
+    facts = [
+        ("Id", str(task.id)),
+        ("From", f"{task.source.kind.value} {task.source.ref}"),
+        ("Priority", f"{task.priority.value}{rule}"),
+        ("Created", words.local(task.created_at)),
+    ]
+    for name, moment in (
+        ("Planned", task.scheduled_for),
+        ("Started", task.started_at),
+        ("Ended", task.completed_at),
+        ("Deleted", task.deleted_at),
+    ):
+        if moment is not None:
+            facts.append((name, f"{words.local(moment)} ({words.relative(moment, now)})"))
+    if task.retry_of:
+        facts.append(("Retry of", str(task.retry_of)))
+    out.table([[Ink(name, "dim"), said] for name, said in facts])
+
+
+def _print_texts(task: Task) -> None:
+    if task.instructions.strip() != task.title.strip():
+        _section("Instructions", task.instructions)
+    for delivery in task.delivery:
+        if delivery.body is not None:
+            done = f"Sent to {words.to_whom(delivery)}"
+            _section(done if delivery.sent_at else f"For {words.to_whom(delivery)}", delivery.body)
+        elif delivery.content is not None:
+            _section(f"To be sent to {words.to_whom(delivery)}", delivery.content)
+    if not task.delivery and task.tool_output:
+        _section("Result", task.tool_output)
+
+
+def _print_runs(legs: list[Run]) -> None:
+    if not legs:
+        return
+    out.line()
+    out.line(Ink("Runs", "bold"))
+    for leg in reversed(legs):
+        spent = (leg.ended_at or leg.started_at) - leg.started_at
+        note = f": {leg.note}" if leg.note else ""
+        took = f"{spent.total_seconds():.1f} s"
+        out.line(f"  {words.local(leg.started_at)}  {leg.outcome or 'at work'}, {took}{note}")
+
+
+def _print_question(review: Review, ref: str) -> None:
+    out.line()
+    out.line(Ink(f"Waits for you ({review.reason.value})", "yellow"))
+    _indent(review.question)
+    if review.evidence:
+        _section("What it is about", review.evidence)
+    out.line()
+    for way in words.ways(review, ref):
+        out.line(f"  {way}")
+
+
+def _print_decisions(settled: list[Review]) -> None:
+    if not settled:
+        return
+    out.line()
+    out.line(Ink("Decided", "bold"))
+    for review in settled:
+        decision = review.decision
+        if decision is not None and decision.decided_at is not None:
+            at = words.local(decision.decided_at)
+            out.line(f"  {at}  {decision.answer.value} by {decision.by}: {review.question}")
+
+
+def _section(title: str, text: str) -> None:
+    out.line()
+    out.line(Ink(title, "bold"))
+    _indent(text)
+
+
+def _indent(text: str) -> None:
+    for each in text.strip().splitlines() or [""]:
+        out.line(f"  {each}")

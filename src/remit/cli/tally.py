@@ -1,0 +1,83 @@
+"""Several ids, one command: what became of each, and the code that says so."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from remit.cli import codes, out, rest, words
+from remit.cli.codes import Waits
+from remit.cli.door import Door
+from remit.cli.out import Ink
+from remit.errors import RemitError
+from remit.model.codec import Json
+from remit.model.ids import TaskId
+from remit.model.task import Task
+from remit.model.view import View
+from remit.model.view import show as view
+from remit.settings import Settings
+from remit.store import tasks
+from remit.store.glance import glance
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@dataclass(slots=True)
+class Tally:
+    """Collects; one that fails does not stop the others, and the first failure is the code."""
+
+    settings: Settings
+    json: bool
+    shown: list[Json] = field(default_factory=list)
+    problems: list[Json] = field(default_factory=list)
+    code: int = codes.DONE
+
+    def each(self, items: Iterable[T], act: Callable[[T], R], name: Callable[[T], str]) -> list[R]:
+        """Do one thing to each, as far as it goes."""
+        done: list[R] = []
+        for item in items:
+            try:
+                done.append(act(item))
+            except RemitError as error:
+                self._failed(name(item), error)
+        return done
+
+    def told(self, task_id: TaskId) -> None:
+        """Say how a task stands now."""
+        with glance(self.settings.database) as tx:
+            task = tasks.get(tx, task_id)
+        self.shown.append(view(task, View.S3))
+        if not self.json:
+            out.line(f"{task.id}  {_standing(task)}  ", Ink(task.title, "dim"))
+
+    def waited(self, way: Door, task_id: TaskId, *, timeout: float | None, after: int) -> None:
+        """Stay until a task rests; then its state is the code."""
+        task = rest.wait(self.settings, way, task_id, timeout=timeout, after=after)
+        if self.json:
+            self.told(task_id)
+        else:
+            rest.result(self.settings, task, json=False)
+        self.code = self.code or codes.of_status(task.status)
+
+    def end(self) -> int:
+        if self.json:
+            out.emit({"tasks": self.shown, "problems": self.problems})
+        return self.code
+
+    def _failed(self, name: str, error: RemitError) -> None:
+        out.say(Ink(str(error), "yellow" if isinstance(error, Waits) else "red"))
+        code = codes.of_error(error)
+        kind, said = codes.problem_type(error), out.clean(str(error))
+        self.problems.append({"id": name, "type": kind, "detail": said, "exit": code})
+        self.code = self.code or code
+
+
+def _standing(task: Task) -> str:
+    stands = words.plain(task.status)
+    if task.deleted_at is not None:
+        return f"{stands} and deleted"
+    if task.cancel_requested and not task.ended:
+        return f"{stands}, ends at its next boundary"
+    if task.pause_requested:
+        return f"{stands}, pauses at its next boundary"
+    return stands

@@ -1,0 +1,109 @@
+"""What the owner does to tasks: run, retry, pause, resume, cancel, delete."""
+
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import TypeAlias
+
+from remit import settings as house_settings
+from remit.cli import door, find, out, rest
+from remit.cli.codes import Waits
+from remit.cli.door import Door
+from remit.cli.options import AsJson, Ids, Timeout, Wait
+from remit.cli.tally import Tally
+from remit.model.ids import TaskId
+from remit.settings import Settings
+from remit.store import reviews
+from remit.store.glance import glance
+
+_Begin: TypeAlias = Callable[[Settings, Door, TaskId], tuple[TaskId, int]]
+
+
+def pause(*ids: Ids, json: AsJson = False) -> int:
+    """Stop at the next boundary, never in the middle of a send."""
+    return _each(ids, lambda way, task: way.pause(task), json=json)
+
+
+def resume(*ids: Ids, json: AsJson = False) -> int:
+    """Go on where it was."""
+    return _each(ids, lambda way, task: way.resume(task), json=json)
+
+
+def cancel(*ids: Ids, json: AsJson = False) -> int:
+    """End tasks; one that is at work ends at its next boundary."""
+    return _each(ids, lambda way, task: way.cancel(task), json=json)
+
+
+def delete(*ids: Ids, json: AsJson = False) -> int:
+    """Hide ended tasks; live ones are cancelled first. The journal keeps everything."""
+    return _each(ids, lambda way, task: way.delete(task), json=json)
+
+
+def run(*ids: Ids, wait: Wait = False, timeout: Timeout = None, json: AsJson = False) -> int:
+    """Start now what was planned for later.
+
+    If no Remit runs here, this command does the work itself, until the task rests.
+    """
+    return _start(ids, _hasten, wait=wait, timeout=timeout, json=json)
+
+
+def retry(*ids: Ids, wait: Wait = False, timeout: Timeout = None, json: AsJson = False) -> int:
+    """Try ended tasks again, each as a new one in the same session."""
+    return _start(ids, _again, wait=wait, timeout=timeout, json=json)
+
+
+def _each(ids: tuple[str, ...], act: Callable[[Door, TaskId], None], *, json: bool) -> int:
+    tally = Tally(house_settings.load(), json)
+    found = _found(ids, tally)
+    if found:
+        with door.opened(tally.settings) as way:
+
+            def one(task_id: TaskId) -> None:
+                act(way, task_id)
+                tally.told(task_id)
+
+            tally.each(found, one, str)
+    return tally.end()
+
+
+def _start(
+    ids: tuple[str, ...], begin: _Begin, *, wait: bool, timeout: float | None, json: bool
+) -> int:
+    """Set tasks to work; wait for them if asked to, or if nobody else would do the work."""
+    tally = Tally(house_settings.load(), json)
+    found = _found(ids, tally)
+    if not found:
+        return tally.end()
+    with door.opened(tally.settings, works=True) as way:
+        stays = wait or (begin is _hasten and not way.serves)
+
+        def one(task_id: TaskId) -> None:
+            begun, after = begin(tally.settings, way, task_id)
+            if stays:
+                tally.waited(way, begun, timeout=timeout, after=after)
+            else:
+                tally.told(begun)
+
+        tally.each(found, one, str)
+        if tally.shown and not (way.serves or stays):
+            out.say(door.NOBODY)
+    return tally.end()
+
+
+def _hasten(settings: Settings, way: Door, task_id: TaskId) -> tuple[TaskId, int]:
+    with glance(settings.database) as tx:
+        asks = any(review.decision is None for review in reviews.of_task(tx, task_id))
+    if asks:
+        raise Waits(f"Task {task_id} waits for you; `remit show {task_id}` says for what.")
+    after = rest.events_so_far(settings, task_id)
+    way.run(task_id)
+    return task_id, after
+
+
+def _again(_: Settings, way: Door, task_id: TaskId) -> tuple[TaskId, int]:
+    return way.retry(task_id, os.urandom(16).hex()), 1
+
+
+def _found(ids: tuple[str, ...], tally: Tally) -> list[TaskId]:
+    with glance(tally.settings.database) as tx:
+        return tally.each(find.words(ids), partial(find.task, tx), str)

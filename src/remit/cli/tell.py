@@ -1,0 +1,170 @@
+"""An entry of the journal as a sentence: who did what to a task, and why."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from remit.cli import words
+from remit.cli.out import Ink
+from remit.model.codec import JsonMap
+from remit.model.event import Event, Kind
+from remit.model.status import Actor, Status
+from remit.store import rows
+
+_STEPS: Final = {
+    "plan_step": "Planned the work",
+    "retrieve_context": "Looked at earlier runs",
+    "execute_tool": "Thought it through",
+    "verify": "Checked the work against its contract",
+}
+_STYLE: Final = {
+    "completed": "green",
+    "failed": "red",
+    "needs_review": "yellow",
+    "cancelled": "dim",
+}
+_ANSWERS: Final = {
+    "approve": "approved",
+    "edit": "approved, in your own words",
+    "back": "sent it back",
+    "answer": "answered",
+    "arrived": "said that it arrived",
+    "resend": "said: send it again",
+    "drop": "said: leave this delivery out",
+    "decline": "declined",
+}
+_SETTLED: Final = {
+    "accepted": "Sent",
+    "retry": "Not sent yet",
+    "refused": "Refused by the channel",
+    "unknown": "Nobody knows whether it arrived",
+}
+_WISHES: Final = {
+    "pause": "You asked for a pause; it stops at the next boundary.",
+    "cancel": "You cancelled it; it stops at the next boundary.",
+    "delete": "You deleted it; it stops at the next boundary.",
+}
+
+
+def sentence(event: Event) -> str:
+    """What happened, for a person."""
+    return _TELL[event.kind](event)
+
+
+def inked(event: Event) -> Ink:
+    """The same, with the colour of what it means."""
+    if event.kind is Kind.STEP_DONE:
+        return Ink(sentence(event), "dim")
+    moved = event.data.get("to") if event.kind is Kind.TASK_MOVED else None
+    return Ink(sentence(event), _STYLE.get(str(moved), ""))
+
+
+def _created(event: Event) -> str:
+    source = str(event.data.get("source", ""))
+    kind = source.partition(":")[0]
+    by = "You asked for it" if kind == "manual" else f"It came in by {kind}"
+    planned = event.data.get("scheduledFor")
+    return f"{by}, for {planned}." if planned else f"{by}."
+
+
+def _moved(event: Event) -> str:
+    data, to = event.data, Status(str(event.data["to"]))
+    if event.actor is Actor.PRIORITISE and to is Status.READY:
+        return f"Ready, with priority {data['priority']} (rule: {data['rule']})."
+    if event.actor is Actor.ENGINE:
+        return f"Started: {words.plain(to)}."
+    if event.actor is Actor.OWNER:
+        return _ordered(data, to)
+    return _ended(data, to)
+
+
+def _ordered(data: JsonMap, to: Status) -> str:
+    match to:
+        case Status.PAUSED:
+            return _full(f"Paused{_because(data)}")
+        case Status.CANCELLED:
+            return _full(f"Cancelled{_because(data)}")
+        case _:
+            return f"Goes on: {words.plain(to)}."
+
+
+def _ended(data: JsonMap, to: Status) -> str:
+    said = data.get("note") or data.get("summary")
+    if "crashes" in data:
+        said = f"the process died {data['crashes']} times while it ran"
+    if to is Status.NEEDS_REVIEW:
+        return _full(f"Waits for you{_because(data)}")
+    word = words.plain(to).capitalize()
+    return _full(f"{word}: {said}" if said else word)
+
+
+def _run_ended(event: Event) -> str:
+    data = event.data
+    match data.get("outcome"):
+        case "crashed":
+            return f"The process died here (crash {data['crashes']}); it goes on from there."
+        case "parked":
+            return "Remit was stopped; it goes on at the next start."
+        case _:
+            due = data.get("due")
+            again = f" Next try at {words.clock(rows.at(due))}." if isinstance(due, int) else ""
+            return _full(f"Did not work out{_because(data)}") + again
+
+
+def _step(event: Event) -> str:
+    name, _, turn = str(event.data["step"]).partition(":")
+    said = _STEPS.get(name, f"Did {name}")
+    return f"{said}, turn {int(turn) + 1}." if turn.isdecimal() else f"{said}."
+
+
+def _claimed(event: Event) -> str:
+    return f"About to send (attempt {event.data['attempt']})."
+
+
+def _settled(event: Event) -> str:
+    answer = str(event.data["answer"])
+    return _full(f"{_SETTLED.get(answer, answer)}{_because(event.data)}")
+
+
+def _asked(event: Event) -> str:
+    return f"Asks you ({event.data['reason']}): {event.data['question']}"
+
+
+def _decided(event: Event) -> str:
+    answer = str(event.data["answer"])
+    said = f"You {_ANSWERS.get(answer, answer)}"
+    text = event.data.get("text")
+    return f"{said}: {text}" if text else f"{said}."
+
+
+def _updated(event: Event) -> str:
+    if "wish" in event.data:
+        wish = event.data["wish"]
+        return _WISHES.get(str(wish), "You took that back; it goes on.")
+    said = {"run now": "You said: run it now.", "deleted": "You deleted it; it is hidden."}
+    what = str(event.data.get("what"))
+    return said.get(what, f"You changed it: {what}.")
+
+
+def _because(data: JsonMap) -> str:
+    note = data.get("note")
+    return f": {note}" if note else ""
+
+
+def _full(text: str) -> str:
+    """End it like a sentence, if it does not."""
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
+
+
+_TELL: Final[Mapping[Kind, Callable[[Event], str]]] = {
+    Kind.TASK_CREATED: _created,
+    Kind.TASK_MOVED: _moved,
+    Kind.TASK_UPDATED: _updated,
+    Kind.RUN_STARTED: lambda event: f"Goes on: {words.plain(Status(str(event.data['to'])))}.",
+    Kind.RUN_ENDED: _run_ended,
+    Kind.STEP_DONE: _step,
+    Kind.DELIVERY_CLAIMED: _claimed,
+    Kind.DELIVERY_SETTLED: _settled,
+    Kind.REVIEW_OPENED: _asked,
+    Kind.REVIEW_DECIDED: _decided,
+    Kind.STORE_RESTORED: lambda _: "The store was restored from a backup.",
+}

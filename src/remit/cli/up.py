@@ -1,0 +1,160 @@
+"""`remit up`: the house opened, the engine at work, the door listening, until told to stop."""
+
+import asyncio
+import os
+import signal
+from contextlib import AsyncExitStack, suppress
+from typing import Annotated, Final
+
+from remit import __version__, notify
+from remit import settings as house_settings
+from remit.cli import codes, out, words
+from remit.cli.door import furnish
+from remit.cli.options import AsJson, flag
+from remit.cli.out import Ink, Piece
+from remit.engine.loops import keep_logs
+from remit.errors import HomeLocked
+from remit.model.codec import JsonMap
+from remit.model.status import ACTIVE, Status
+from remit.server.serve import serve, token_of
+from remit.settings import Settings
+from remit.store import tasks
+from remit.wiring import House, opened
+
+PATIENCE: Final = 20  # tenths of a second for a command that holds the directory for a moment
+_PORT: Final = ("--port", "-p")
+_BRAINS: Final = {
+    "none": "none: what needs thinking waits for you; your own texts (--text) go out as they are",
+    "scripted": "scripted: answers come from a file; good for rehearsals, not for real work",
+}
+
+
+def up(
+    *,
+    port: Annotated[int | None, flag("Where to listen; 0 picks a free port.", *_PORT)] = None,
+    debug: Annotated[bool, flag("Open the API for testers too.")] = False,
+    json: AsJson = False,
+) -> int:
+    """Start Remit here: it works on tasks and answers on 127.0.0.1 until you stop it."""
+    settings = house_settings.load()
+    furnish(settings)
+    return asyncio.run(_Up(settings, debug=debug, json=json).run(port))
+
+
+class _Up:
+    def __init__(self, settings: Settings, *, debug: bool, json: bool) -> None:
+        self._settings = settings
+        self._debug = debug
+        self._json = json
+        self._stop = asyncio.Event()
+
+    async def run(self, port: int | None) -> int:
+        async with AsyncExitStack() as stack:
+            house = await self._enter(stack)
+            self._heed_signals()
+            url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+            door = asyncio.create_task(
+                serve(
+                    house,
+                    port=self._settings.server.port if port is None else port,
+                    debug=self._debug,
+                    token=token_of(self._settings.home),
+                    ready=url.set_result,
+                )
+            )
+            await asyncio.wait((door, url), return_when=asyncio.FIRST_COMPLETED)
+            if door.done():
+                await door  # raises what kept it from listening
+            await self._work(house, door, url.result())
+        self._say_down()
+        return codes.DONE
+
+    async def _enter(self, stack: AsyncExitStack) -> House:
+        for _ in range(PATIENCE):
+            try:
+                return await stack.enter_async_context(opened(self._settings))
+            except HomeLocked:
+                if (self._settings.home / "server.json").exists():
+                    raise  # not a command that is done in a moment
+                await asyncio.sleep(0.1)
+        return await stack.enter_async_context(opened(self._settings))
+
+    async def _work(self, house: House, door: "asyncio.Task[None]", url: str) -> None:
+        since = await house.journal.last()
+        before = await house.db.read(tasks.counts)
+        await house.engine.start()
+        logs = asyncio.create_task(keep_logs(house.journal, self._settings.logs))
+        notices = asyncio.create_task(self._tell_notices(house, since))
+        self._say_up(url, before)
+        stop = asyncio.create_task(self._stop.wait())
+        await asyncio.wait((stop, door), return_when=asyncio.FIRST_COMPLETED)
+        door.cancel()
+        with suppress(asyncio.CancelledError):
+            await door
+        await house.engine.stop()
+        for loop in (stop, logs, notices):
+            loop.cancel()
+        await asyncio.gather(stop, logs, notices, return_exceptions=True)
+
+    def _heed_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._heed)
+
+    def _heed(self) -> None:
+        """Once: stop in good order. Twice: at once; what was cut off is found at the next start."""
+        if self._stop.is_set():
+            os._exit(codes.INTERRUPTED)
+        self._stop.set()
+        out.say(Ink("Stopping; steps that run may end first. Once more stops at once.", "dim"))
+
+    async def _tell_notices(self, house: House, since: int) -> None:
+        async for event in house.journal.follow(since):
+            if event.task_id is None:
+                continue
+            title = (await house.db.read(tasks.get, event.task_id)).title
+            notice = notify.notice(event, title)
+            if notice is None:
+                continue
+            if self._json:
+                about, urgent = notice.task_id, notice.urgent
+                out.emit(
+                    {"event": "notice", "taskId": about, "text": notice.text, "urgent": urgent}
+                )
+                continue
+            style = "yellow" if notice.urgent else ""
+            out.line(Ink(f"{words.clock(event.at)}  ", "dim"), Ink(notice.text, style))
+
+    def _say_up(self, url: str, before: dict[str, int]) -> None:
+        home, brain = str(self._settings.home), self._settings.brain.kind
+        again = sum(before.get(status, 0) for status in ACTIVE)
+        if self._json:
+            told: JsonMap = {"url": url, "home": home, "pickedUp": again, "brain": brain}
+            out.emit({"event": "up", **told})
+            return
+        rows: list[tuple[str, Piece]] = [
+            ("Listens", url),
+            ("Home", home),
+            ("Tasks", _tasks(again, before)),
+            ("Brain", _BRAINS.get(brain, brain)),
+        ]
+        out.say(Ink(f"Remit {__version__} is up.", "bold"))
+        for name, said in rows:
+            out.say(Ink(f"  {name:<8}", "dim"), said)
+        out.say(Ink('In another terminal: remit add "…". Here, Ctrl-C stops it.', "dim"))
+
+    def _say_down(self) -> None:
+        if self._json:
+            out.emit({"event": "down"})
+        else:
+            out.say("Stopped. What was at work goes on at the next start.")
+
+
+def _tasks(again: int, before: dict[str, int]) -> str:
+    waiting = before.get(Status.NEEDS_REVIEW, 0)
+    parts = [f"{words.count(again, 'task')} picked up again" if again else "none was half done"]
+    if planned := before.get(Status.NEW, 0) + before.get(Status.READY, 0):
+        parts.append(f"{planned:,} to come")
+    if waiting:
+        parts.append(f"{waiting:,} waiting for you (remit inbox)")
+    return ", ".join(parts)

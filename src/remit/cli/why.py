@@ -1,0 +1,86 @@
+"""`remit why`: which rule set a task's priority, and how it came to stand where it stands."""
+
+import os
+from datetime import datetime
+from typing import Final
+
+from remit.cli import clock, find, out, tell, words
+from remit.cli.options import AsJson, Id
+from remit.cli.out import Ink
+from remit.model.codec import Json, stamp, to_json
+from remit.model.event import Event
+from remit.model.ids import TaskId
+from remit.model.review import Review
+from remit.model.status import Status
+from remit.model.task import Task
+from remit.settings import home_of
+from remit.store import events, reviews, tasks
+from remit.store.database import Tx
+from remit.store.glance import glance
+
+_STANDS: Final = {
+    Status.NEW: ": no Remit has looked at it yet; `remit up` starts one",
+    Status.READY: ", and starts as soon as a Remit runs and has a place free",
+    Status.PAUSED: "; `remit resume` lets it go on",
+}
+
+
+def why(
+    id: Id,  # noqa: A002 - the argument is called so
+    /,
+    *,
+    json: AsJson = False,
+) -> int:
+    """Say why a task has its priority and its state, step by step, from the journal."""
+    with glance(home_of(os.environ) / "agent.db") as tx:
+        task_id = find.task(tx, id)
+        task, happened = tasks.get(tx, task_id), events.of_task(tx, task_id)
+        now, rank = clock.now(), _priority(task)
+        because = _standing(task, _open(tx, task_id), now)
+        if json:
+            steps: list[Json] = [_record(event) for event in happened]
+            said: Json = {"said": rank, "rule": to_json(task.rule)}
+            told: Json = {"said": because, "status": task.status.value}
+            out.emit({"task": task_id, "priority": said, "state": told, "steps": steps})
+            return 0
+        out.line(Ink(task.title, "bold"))
+        out.line(because)
+        out.line(rank)
+        out.line()
+        for event in happened:
+            out.line(Ink(f"{words.local(event.at)}  ", "dim"), tell.inked(event))
+    return 0
+
+
+def _open(tx: Tx, task_id: TaskId) -> Review | None:
+    asked = (r for r in reviews.of_task(tx, task_id) if r.decision is None)
+    return next(asked, None)
+
+
+def _priority(task: Task) -> str:
+    if task.rule is None:
+        return f"Its priority is {task.priority.value} for now: no rule has looked at it yet."
+    name, because = task.rule.name, task.rule.because
+    return f"Its priority is {task.priority.value} by the rule {name!r}: {because}."
+
+
+def _standing(task: Task, asks: Review | None, now: datetime) -> str:
+    """Why it stands where it stands, in one sentence."""
+    planned = task.scheduled_for
+    if asks is not None:
+        return f"It waits for you ({asks.reason.value}): {asks.question}"
+    if task.status in (Status.NEW, Status.READY) and planned and planned > now:
+        return f"It is planned for {words.local(planned)} ({words.relative(planned, now)})."
+    if task.ended and task.result_summary:
+        return f"It is {task.status.value}: {task.result_summary}"
+    tries = f", after {words.count(task.attempts, 'failed attempt')}" if task.attempts else ""
+    return f"It is {words.plain(task.status)}{tries}{_STANDS.get(task.status, '')}."
+
+
+def _record(event: Event) -> Json:
+    return {
+        "at": stamp(event.at),
+        "actor": event.actor.value,
+        "event": event.kind.value,
+        "said": tell.sentence(event),
+    }

@@ -1,0 +1,93 @@
+"""How things are called in the terminal: states, times, people."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from remit.cli.out import Ink
+from remit.model.delivery import Delivery
+from remit.model.review import Answered, Review
+from remit.model.status import Status
+from remit.model.task import Task
+
+_STYLE: Final = {
+    Status.RUNNING: "cyan",
+    Status.VERIFYING: "cyan",
+    Status.DELIVERING: "cyan",
+    Status.NEEDS_REVIEW: "yellow",
+    Status.PAUSED: "dim",
+    Status.COMPLETED: "green",
+    Status.FAILED: "red",
+    Status.CANCELLED: "dim",
+}
+_UNITS: Final = ((timedelta(days=1), "d"), (timedelta(hours=1), "h"), (timedelta(minutes=1), "min"))
+_LONG_AGO: Final = timedelta(days=14)
+_ANSWERS: Final = {
+    Answered.APPROVE: "remit approve {id}",
+    Answered.EDIT: "remit approve {id} --edit",
+    Answered.BACK: 'remit back {id} -m "…"',
+    Answered.ANSWER: 'remit answer {id} "…"',
+    Answered.ARRIVED: "remit arrived {id}",
+    Answered.RESEND: "remit resend {id}",
+    Answered.DROP: "remit drop {id}",
+    Answered.DECLINE: "remit decline {id}",
+}
+
+
+def status(task: Task, now: datetime) -> Ink:
+    """Where a task stands, in a word or two."""
+    if task.deleted_at is not None:
+        return Ink(f"{task.status.value}, deleted", "dim")
+    if task.status is Status.READY and task.scheduled_for and task.scheduled_for > now:
+        return Ink("scheduled", "")
+    if task.cancel_requested and not task.ended:
+        return Ink("cancelling", "dim")
+    return Ink(plain(task.status), _STYLE.get(task.status, ""))
+
+
+def plain(status: Status) -> str:
+    return status.value.replace("_", " ")
+
+
+def latest(task: Task) -> datetime:
+    """The moment that matters most about a task now."""
+    if task.ended:
+        return task.completed_at or task.last_updated
+    if task.status in (Status.NEW, Status.READY) and task.scheduled_for:
+        return task.scheduled_for
+    return task.created_at if task.status in (Status.NEW, Status.READY) else task.last_updated
+
+
+def relative(moment: datetime, now: datetime) -> str:
+    """How far away a moment is, as one would say it."""
+    away = abs(moment - now)
+    if away > _LONG_AGO:
+        return f"{moment.astimezone():%Y-%m-%d}"
+    for unit, name in _UNITS:
+        if away >= unit:
+            span = f"{away // unit} {name}"
+            return f"{span} ago" if moment <= now else f"in {span}"
+    if moment <= now:
+        return "just now"
+    return f"in {max(1, round(away.total_seconds()))} s"
+
+
+def local(moment: datetime) -> str:
+    """A moment on the clock of whoever reads it."""
+    return f"{moment.astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+def clock(moment: datetime) -> str:
+    return f"{moment.astimezone():%H:%M:%S}"
+
+
+def to_whom(delivery: Delivery) -> str:
+    return f"{delivery.recipient or 'you'}, on {delivery.channel}"
+
+
+def ways(review: Review, ref: str) -> list[str]:
+    """The commands that settle a question."""
+    return [_ANSWERS[answer].format(id=ref) for answer in review.options]
+
+
+def count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"

@@ -1,0 +1,149 @@
+"""The application: the table of routes behind the guard, and one place that answers them all."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from starlette import routing
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from remit.errors import BadInput
+from remit.model.view import View
+from remit.server import debug as beneath
+from remit.server import events, health, openapi, problem, reviews, tasks
+from remit.server.auth import OWNER, Guard
+from remit.server.bodies import MOST_BYTES
+from remit.server.call import UNSAFE, Answer, Call, Route
+from remit.server.idempotency import Keys, digest_of, name_of
+from remit.server.problem import Problem, Refused
+from remit.store.idempotency import Key
+from remit.wiring import House
+
+_JSON: Final = ("application/json", "application/json;charset=utf-8")
+
+
+def build(house: House, token: str, *, debug: bool, port: int) -> Starlette:
+    """Everything a server needs; `port` is the one that callers will name."""
+    routes = table(port, debug=debug)
+    public = frozenset(route.path for route in routes if route.public)
+    keys = Keys(house.db, house.clock)
+    app = Starlette(
+        routes=_paths(house, keys, routes),
+        middleware=[Middleware(Guard, token=token, port=port, public=public)],
+        exception_handlers={HTTPException: problem.of_router},
+    )
+    app.router.redirect_slashes = False  # an address has one spelling
+    return app
+
+
+def table(port: int, *, debug: bool) -> tuple[Route, ...]:
+    """Every route there is."""
+
+    async def describe(_: Call) -> Answer:
+        return Answer(openapi.document(routes, port))
+
+    described = Route(
+        method="GET", path="/openapi.json", does=describe, says="This page", gives="OpenApi"
+    )
+    nouns = (*health.ROUTES, *tasks.ROUTES, *reviews.ROUTES, *events.ROUTES, described)
+    routes = (*nouns, *beneath.ROUTES) if debug else nouns
+    return routes
+
+
+def _paths(house: House, keys: Keys, routes: Sequence[Route]) -> list[routing.Route]:
+    """One path, all its methods: so that a wrong method is told the right ones."""
+    by_path: dict[str, dict[str, Route]] = {}
+    for route in routes:
+        by_path.setdefault(route.path, {})[route.method] = route
+    return [
+        routing.Route(path, partial(_answer, house, keys, ways), methods=list(ways))
+        for path, ways in by_path.items()
+    ]
+
+
+async def _answer(
+    house: House, keys: Keys, ways: Mapping[str, Route], request: Request
+) -> Response:
+    route = ways["GET" if request.method == "HEAD" else request.method]
+    try:
+        call = await _call(house, route, request)
+        return _response(await _done(keys, route, request, call))
+    except Exception as error:  # noqa: BLE001 - whatever breaks, the caller gets a problem
+        return problem.response(problem.of(error))
+
+
+async def _done(keys: Keys, route: Route, request: Request, call: Call) -> Answer:
+    given = request.headers.getlist("idempotency-key")
+    name = name_of(given) if route.method in UNSAFE else None
+    if name is None:
+        return await route.does(call)
+    key = Key(f"{OWNER} {route.method} {route.path}", name)
+    digest = digest_of(f"{request.url.path}?{request.url.query}", call.body)
+    return await keys.once(key, digest, call.ref, lambda ref: route.does(replace(call, ref=ref)))
+
+
+async def _call(house: House, route: Route, request: Request) -> Call:
+    # What comes along with a GET means nothing, so it is not even read.
+    body = await _body(request) if route.method in UNSAFE else b""
+    kind = request.headers.get("content-type", "").lower().replace(" ", "")
+    if body and kind not in _JSON:
+        sentence = "Send JSON, as `Content-Type: application/json`."
+        raise Refused(Problem("unsupported-media-type", sentence))
+    call = Call(
+        house=house,
+        path=request.path_params,
+        query=_query(route, request),
+        body=body,
+        ref=f"api:{house.ids.ulid()}",
+    )
+    # Read now: a wrong word must be refused before anything is done, not when it is to be shown.
+    return replace(call, view=call.word("view", View) or View.S3)
+
+
+async def _body(request: Request) -> bytes:
+    """The body, if it is not too large; what is too large is not read to its end."""
+    found = bytearray()
+    if int(request.headers.get("content-length", "0")) > MOST_BYTES:
+        raise _too_large()
+    try:
+        async for chunk in request.stream():
+            found += chunk
+            if len(found) > MOST_BYTES:
+                raise _too_large()
+    except ClientDisconnect:
+        raise Refused(Problem("malformed", "The body ended before its end.")) from None
+    return bytes(found)
+
+
+def _too_large() -> Refused:
+    sentence = f"A body may have {MOST_BYTES} bytes; this one has more."
+    return Refused(Problem("too-large", sentence))
+
+
+def _query(route: Route, request: Request) -> dict[str, list[str]]:
+    known = {query.name: query for query in route.query}
+    found: dict[str, list[str]] = {}
+    for name, value in request.query_params.multi_items():
+        if name not in known:
+            hint = f"known: {', '.join(known)}" if known else "there are none"
+            raise BadInput(f"There is no parameter {name!r:.60} here; {hint}.", field=name[:60])
+        if name in found and not known[name].many:
+            raise BadInput(f"The parameter {name!r} stands twice.", field=name)
+        found.setdefault(name, []).append(value)
+    return found
+
+
+def _response(answer: Answer) -> Response:
+    headers = {"Location": answer.location} if answer.location else {}
+    if answer.replayed:
+        headers["Idempotency-Replayed"] = "true"
+    if isinstance(answer.content, str):
+        return Response(answer.content, answer.status, headers, media_type="text/plain")
+    text = json.dumps(answer.content, ensure_ascii=False, separators=(",", ":"))
+    return Response(text, answer.status, headers, media_type="application/json")

@@ -1,0 +1,210 @@
+"""What may be sent to us: read strictly, or refused with the name of what is wrong."""
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Final, Literal, NoReturn, TypeVar, cast
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, ValidationError
+
+from remit.model.codec import Json, JsonMap
+from remit.model.contract import ContractType, GeneratedFrom, Timing
+from remit.model.review import Answered
+from remit.model.task import Priority
+from remit.server.problem import Problem, Refused
+
+MOST_BYTES: Final = 1024 * 1024
+_MOST_DEPTH: Final = 32
+_MOST_ERRORS: Final = 10
+# Control characters (but tab and line ends), and halves of characters that no encoding knows.
+_UNPRINTABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+def _item(value: object) -> object:
+    return {"description": value} if isinstance(value, str) else value
+
+
+class NewItem(Body):
+    description: str
+
+
+class NewDelivery(Body):
+    channel: str
+    recipient: str | None = None
+    content: str | None = None
+
+
+class NewCriterion(Body):
+    activity: str
+    description: str
+    pattern: str | None = None
+    timing: Annotated[Timing, Field(strict=False)] = Timing.IMMEDIATE
+
+
+class NewContract(Body):
+    type: Annotated[ContractType, Field(strict=False)]
+    criteria: Annotated[list[NewCriterion], Field(max_length=100)]
+    generated_from: Annotated[GeneratedFrom, Field(alias="generatedFrom", strict=False)] = (
+        GeneratedFrom.USER
+    )
+    generated_at: Annotated[str | None, Field(alias="generatedAt")] = None
+
+
+class NewTask(Body):
+    """Work to entrust: the owner's words as `text`, or a `title` and what belongs to it."""
+
+    text: str | None = None
+    title: str | None = None
+    instructions: str | None = None
+    work: Annotated[
+        list[Annotated[NewItem, BeforeValidator(_item, json_schema_input_type=str | NewItem)]],
+        Field(max_length=200),
+    ] = []
+    delivery: Annotated[list[NewDelivery] | None, Field(max_length=50)] = None
+    scheduled_for: Annotated[
+        str | None,
+        Field(alias="scheduledFor", json_schema_extra={"format": "date-time"}),
+    ] = None
+    priority: Annotated[Priority | None, Field(strict=False)] = None
+    context: dict[str, JsonValue] = {}
+    contract: NewContract | None = None
+
+
+class Change(Body):
+    action: Literal["pause", "resume", "cancel", "run"]
+
+
+class NewDecision(Body):
+    answer: Annotated[Answered, Field(strict=False)]
+    text: Annotated[str | None, Field(max_length=100_000)] = None
+
+
+class Nothing(Body):
+    """For requests that say all in their address."""
+
+
+def read(kind: type[M], raw: bytes) -> M:
+    """Read a body as what it must be; every mistake is named, the first one in a sentence."""
+    if not raw and not kind.model_fields:
+        return kind()
+    data = _json(raw)
+    _look_through(data)
+    try:
+        return kind.model_validate(data)
+    except ValidationError as error:
+        raise _refusal(kind, error) from None
+
+
+def _json(raw: bytes) -> Json:
+    if not raw:
+        raise _malformed("The body is empty; send a JSON object.")
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _malformed(f"The body is not UTF-8 (byte {error.start}).") from None
+    try:
+        return cast(
+            "Json",
+            json.loads(
+                text,
+                object_pairs_hook=_object,
+                parse_float=_finite,
+                parse_constant=_no_constant,
+            ),
+        )
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise _malformed(f"The body is not JSON: {error.msg} ({where}).") from None
+    except RecursionError:
+        raise _too_deep() from None
+    except ValueError:  # Python reads no whole number of more than some thousand digits
+        raise _malformed("The body holds a number that is too long.") from None
+
+
+def _object(pairs: list[tuple[str, Json]]) -> JsonMap:
+    found: JsonMap = {}
+    for name, value in pairs:
+        if name in found:
+            raise _malformed(f"The field {name!r:.60} stands twice in one object.")
+        found[name] = value
+    return found
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise _malformed(f"The number {text:.60} is too large.")
+    return number
+
+
+def _no_constant(text: str) -> NoReturn:
+    raise _malformed(f"{text} is not JSON.")
+
+
+def _look_through(data: Json) -> None:
+    """Refuse what is nested without end, and characters that nobody can read."""
+    for depth, text in _texts(data):
+        if depth > _MOST_DEPTH:
+            raise _too_deep()
+        if text is not None and (found := _UNPRINTABLE.search(text)):
+            sentence = f"A text holds a control character (U+{ord(found[0]):04X})."
+            raise Refused(Problem("validation", sentence))
+
+
+def _texts(data: Json) -> Iterator[tuple[int, str | None]]:
+    waiting: list[tuple[int, Json]] = [(1, data)]
+    while waiting:
+        depth, value = waiting.pop()
+        yield depth, value if isinstance(value, str) else None
+        if isinstance(value, dict):
+            waiting += [(depth, name) for name in value]
+            waiting += [(depth + 1, part) for part in value.values()]
+        elif isinstance(value, list):
+            waiting += [(depth + 1, part) for part in value]
+
+
+def _refusal(kind: type[BaseModel], error: ValidationError) -> Refused:
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    told: list[Json] = []
+    for each in found[:_MOST_ERRORS]:
+        place = _place(each["loc"])
+        told.append({"field": place, "detail": _sentence(kind, each["type"], place, each["msg"])})
+    first = cast("Mapping[str, str]", told[0])
+    more: JsonMap = {"field": first["field"], "errors": told}
+    return Refused(Problem("validation", first["detail"], more))
+
+
+def _place(location: Sequence[str | int]) -> str:
+    return ".".join(f"{part!s:.60}" for part in location)
+
+
+def _sentence(kind: type[BaseModel], what: str, place: str, message: str) -> str:
+    match what:
+        case "extra_forbidden":
+            known = ", ".join(field.alias or name for name, field in kind.model_fields.items())
+            hint = f" Known: {known or 'none'}." if "." not in place else ""
+            return f"There is no field {place!r}.{hint}"
+        case "missing":
+            return f"The field {place!r} is missing."
+        case "string_type":
+            return f"{place!r} must be text."
+        case "model_type":
+            return f"{place!r} must be an object." if place else "The body must be a JSON object."
+        case _:
+            return f"{place!r}: {message}."
+
+
+def _malformed(sentence: str) -> Refused:
+    return Refused(Problem("malformed", sentence))
+
+
+def _too_deep() -> Refused:
+    sentence = f"The body is nested more than {_MOST_DEPTH} deep; nobody reads that far."
+    return Refused(Problem("validation", sentence))

@@ -1,0 +1,40 @@
+"""S3's debug routes: the same verbs under S3's addresses, and a look beneath the lid."""
+
+from dataclasses import replace
+from typing import Final
+
+from remit.model.codec import to_json
+from remit.server import tasks
+from remit.server.call import VIEW, Answer, Call, Route
+from remit.store import tasks as stored
+
+_MIRRORED: Final = {
+    ("GET", "/api/tasks"),
+    ("POST", "/api/tasks"),
+    ("PATCH", "/api/tasks/{id}"),
+    ("DELETE", "/api/tasks/{id}"),
+    ("GET", "/api/tasks/{id}/log"),
+}
+
+
+async def look(call: Call) -> Answer:
+    """A task in every detail, with what the engine keeps for itself."""
+    task = await call.house.db.read(stored.get, call.task_id)
+    return Answer(await tasks.detail(call) | {"internal": to_json(task)})
+
+
+ROUTES: Final = (
+    *(
+        replace(route, path=route.path.replace("/api/", "/api/debug/"))
+        for route in tasks.ROUTES
+        if (route.method, route.path) in _MIRRORED
+    ),
+    Route(
+        method="GET",
+        path="/api/debug/tasks/{id}",
+        does=look,
+        says="One task in every detail",
+        gives="DebugDetail",
+        query=(VIEW,),
+    ),
+)

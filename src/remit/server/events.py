@@ -1,0 +1,39 @@
+"""The journal, a page at a time."""
+
+from typing import Final
+
+from remit.model.codec import Json
+from remit.model.event import Event
+from remit.server import shapes
+from remit.server.call import Answer, Call, Route, numbers
+from remit.store import events
+from remit.store.database import Tx
+
+
+async def follow(call: Call) -> Answer:
+    """Everything that happened after a place, in order, without a gap."""
+    since, limit = call.number("since", 0), call.number("limit", 100, least=1, most=1000)
+    found, last = await call.house.db.read(_page, since, limit + 1)
+    told: list[Json] = [shapes.event(event) for event in found[:limit]]
+    more = found[limit - 1].seq if len(found) > limit else None
+    return Answer({"events": told, "next": more, "last": last})
+
+
+def _page(tx: Tx, since: int, limit: int) -> tuple[list[Event], int]:
+    last = events.last(tx)
+    return events.after(tx, since, limit), last
+
+
+ROUTES: Final = (
+    Route(
+        method="GET",
+        path="/api/events",
+        does=follow,
+        says="What happened, in order",
+        gives="EventPage",
+        query=(
+            numbers("since", "Go on after this seq.", 0, 0, 10**15),
+            numbers("limit", "How many.", 100, 1, 1000),
+        ),
+    ),
+)

@@ -1,0 +1,93 @@
+"""The same request twice is done once (Idempotency-Key, after the expired draft-07 of the IETF).
+
+What succeeded is kept for a day and told again. What was refused changed nothing, so its key is
+free again. A process that dies in between leaves a reservation with a ref: what is done again under
+the same ref is found in the store, not done twice.
+"""
+
+import hashlib
+import json
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+from remit.errors import BadInput, KeyReused, RemitError, StoreTrouble
+from remit.ports import Clock
+from remit.server.call import Answer
+from remit.server.problem import Problem, Refused
+from remit.store import idempotency
+from remit.store.database import Database
+from remit.store.idempotency import Kept, Key
+
+_MOST: Final = 255
+_SWEEP_EVERY: Final = timedelta(hours=1)
+
+
+class Keys:
+    """Which keys are at work now, and what is kept under the others."""
+
+    def __init__(self, db: Database, clock: Clock) -> None:
+        self._db = db
+        self._clock = clock
+        self._at_work: dict[Key, str] = {}
+        self._swept_at: datetime | None = None
+
+    async def once(
+        self, key: Key, digest: str, ref: str, work: Callable[[str], Awaitable[Answer]]
+    ) -> Answer:
+        """Do the work under a ref, or give the answer that it got before."""
+        if key in self._at_work:
+            raise self._in_flight(key, digest)
+        self._at_work[key] = digest
+        try:
+            await self._sweep()
+            kept = await self._db.write(idempotency.reserve, key, digest, ref, self._clock.now())
+            if kept.digest != digest:
+                raise KeyReused(key.name)
+            return _again(kept) if kept.answered else await self._first(key, kept.body, work)
+        finally:
+            del self._at_work[key]
+
+    async def _first(self, key: Key, ref: str, work: Callable[[str], Awaitable[Answer]]) -> Answer:
+        try:
+            answer = await work(ref)
+        except StoreTrouble:
+            raise  # nobody knows how far it came: the ref stays reserved for the next try
+        except RemitError:
+            await self._db.write(idempotency.release, key)
+            raise
+        kept = json.dumps({"location": answer.location, "content": answer.content})
+        await self._db.write(idempotency.answer, key, answer.status, kept)
+        return answer
+
+    async def _sweep(self) -> None:
+        now = self._clock.now()
+        if self._swept_at is None or now - self._swept_at >= _SWEEP_EVERY:
+            self._swept_at = now
+            await self._db.write(idempotency.sweep, now)
+
+    def _in_flight(self, key: Key, digest: str) -> RemitError:
+        if self._at_work[key] != digest:
+            return KeyReused(key.name)
+        sentence = f"The request with Idempotency-Key {key.name!r} is being done; ask again."
+        return Refused(Problem("idempotency-in-flight", sentence))
+
+
+def name_of(given: list[str]) -> str | None:
+    """The key as the caller wrote it; None if he gave none."""
+    if not given:
+        return None
+    name = given[0]
+    if len(given) > 1 or not 1 <= len(name) <= _MOST or not (name.isascii() and name.isprintable()):
+        sentence = f"Idempotency-Key must come once, with 1 to {_MOST} printable ASCII characters."
+        raise BadInput(sentence, field="Idempotency-Key")
+    return name
+
+
+def digest_of(target: str, body: bytes) -> str:
+    return hashlib.sha256(target.encode() + b"\x00" + body).hexdigest()
+
+
+def _again(kept: Kept) -> Answer:
+    told = json.loads(kept.body)
+    return Answer(told["content"], kept.status, told["location"], replayed=True)

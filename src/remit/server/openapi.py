@@ -1,0 +1,125 @@
+"""The description of the API, made from the table of routes: it cannot say what is not so."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, cast
+
+from pydantic.json_schema import models_json_schema
+
+from remit import __version__
+from remit.model.codec import Json, JsonMap
+from remit.server import problem, shapes
+from remit.server.call import UNSAFE, Query, Route
+
+# What every request may meet, what the token opens, what changes something, what carries a body.
+_ALWAYS: Final = frozenset({421, 500})
+_INSIDE: Final = frozenset({401, 503})
+_CHANGES: Final = frozenset({403, 409, 413, 422})
+_BODY: Final = frozenset({400, 415, 422})
+
+
+def document(routes: Sequence[Route], port: int) -> JsonMap:
+    """OpenAPI 3.1, whole: every route, and every status that it can give."""
+    paths: dict[str, Json] = {}
+    for route in routes:
+        paths.setdefault(route.path, {})
+        cast("JsonMap", paths[route.path])[route.method.lower()] = _operation(route)
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Remit", "version": __version__, "license": {"name": "MIT"}},
+        "servers": [{"url": f"http://127.0.0.1:{port}"}],
+        "security": [{"token": list[Json]()}],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "schemas": {**shapes.schemas(), **_bodies(routes)},
+        },
+    }
+
+
+def statuses(route: Route) -> frozenset[int]:
+    """All that a route may refuse with."""
+    found = _ALWAYS
+    if not route.public:
+        found |= _INSIDE
+    if route.method in UNSAFE:
+        found |= _CHANGES
+    if route.body is not None:
+        found |= _BODY
+    if "{id}" in route.path:
+        found |= {404}
+    # Even who takes no parameters refuses the ones he gets.
+    return found | {422}
+
+
+def _operation(route: Route) -> JsonMap:
+    told: JsonMap = {
+        "operationId": _name(route),
+        "summary": route.says,
+        "parameters": list[Json](_parameters(route)),
+        "responses": _responses(route),
+    }
+    if route.public:
+        told["security"] = []
+    if route.body is not None:
+        content: JsonMap = {"application/json": {"schema": _ref(route.body.__name__)}}
+        told["requestBody"] = {"required": bool(route.body.model_fields), "content": content}
+    return told
+
+
+def _name(route: Route) -> str:
+    """GET /api/tasks/{id}/log is get_tasks_id_log."""
+    words = re.findall(r"\w+", route.path.removeprefix("/api")) or ["root"]
+    return "_".join((route.method.lower(), *words))
+
+
+def _parameters(route: Route) -> Iterator[JsonMap]:
+    for name in re.findall(r"\{(\w+)\}", route.path):
+        yield {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+    for query in route.query:
+        yield _query(query)
+    if route.method in UNSAFE:
+        yield {
+            "name": "Idempotency-Key",
+            "in": "header",
+            "description": "The same key with the same request is done once; kept for 24 hours.",
+            "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+        }
+
+
+def _query(query: Query) -> JsonMap:
+    many: JsonMap = {"type": "array", "items": query.schema}
+    schema = many if query.many else query.schema
+    return {"name": query.name, "in": "query", "description": query.says, "schema": schema}
+
+
+def _responses(route: Route) -> JsonMap:
+    media = "text/plain" if route.gives == "Greeting" else "application/json"
+    given: JsonMap = {"description": route.says, "content": {media: {"schema": _ref(route.gives)}}}
+    if route.status == 201:  # noqa: PLR2004
+        given["headers"] = {"Location": {"schema": {"type": "string"}}}
+    refusals: JsonMap = {str(status): _refusal(status) for status in sorted(statuses(route))}
+    return {str(route.status): given, **refusals}
+
+
+def _refusal(status: int) -> JsonMap:
+    kinds = [name for name, (of, _) in problem.KINDS.items() if of == status]
+    told: JsonMap = {
+        "description": " or ".join(kinds),
+        "content": {problem.MEDIA_TYPE: {"schema": _ref("Problem")}},
+    }
+    if status == 503:  # noqa: PLR2004
+        told["headers"] = {"Retry-After": {"schema": {"type": "integer"}}}
+    return told
+
+
+def _bodies(routes: Iterable[Route]) -> dict[str, Json]:
+    kinds = {route.body for route in routes if route.body is not None}
+    ordered = sorted(kinds, key=lambda kind: kind.__name__)
+    template = shapes.REFERENCE + "{model}"
+    _, made = models_json_schema([(kind, "validation") for kind in ordered], ref_template=template)
+    return cast("dict[str, Json]", made["$defs"])
+
+
+def _ref(name: str) -> JsonMap:
+    return {"$ref": shapes.REFERENCE + name}

@@ -1,0 +1,138 @@
+"""Errors as RFC 9457 problems: a sentence for a person, a type for a program, no internals."""
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from remit.errors import (
+    AlreadyDecided,
+    BadInput,
+    Conflict,
+    IllegalMove,
+    KeyReused,
+    NotFound,
+    RemitError,
+    StoreTrouble,
+)
+from remit.model.codec import Json, JsonMap
+
+MEDIA_TYPE: Final = "application/problem+json"
+URN: Final = "urn:remit:problem:"
+RETRY_AFTER: Final = 2  # seconds
+
+# Every type of problem there is: its status, and what it is called.
+KINDS: Final[Mapping[str, tuple[int, str]]] = {
+    "malformed": (400, "Not readable"),
+    "unauthorized": (401, "Token needed"),
+    "cross-site": (403, "Asked by another site"),
+    "not-found": (404, "Not found"),
+    "method-not-allowed": (405, "Not possible here"),
+    "conflict": (409, "Not possible as things stand"),
+    "illegal-transition": (409, "Not a legal move"),
+    "already-decided": (409, "Decided before"),
+    "idempotency-in-flight": (409, "Still being done"),
+    "too-large": (413, "Too large"),
+    "unsupported-media-type": (415, "Not JSON"),
+    "misdirected": (421, "Meant for another host"),
+    "validation": (422, "Not acceptable"),
+    "idempotency-mismatch": (422, "Key used for another request"),
+    "internal": (500, "Our mistake"),
+    "store-unavailable": (503, "Store not available"),
+}
+# What a field of ours is called by who sent it.
+_OUTSIDE: Final = {"scheduled_for": "scheduledFor"}
+_LOG: Final = logging.getLogger("remit.server")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    name: str
+    detail: str
+    more: JsonMap = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def status(self) -> int:
+        return KINDS[self.name][0]
+
+
+class Refused(RemitError):
+    """The door itself refuses a request, before any room has seen it."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.detail)
+        self.problem = problem
+
+
+def of(error: Exception) -> Problem:
+    """What to tell the caller. What we did not foresee is told to the log and to nobody else."""
+    match error:
+        case Refused():
+            told = error.problem
+        case BadInput():
+            told = _input(error)
+        case NotFound():
+            told = Problem("not-found", str(error))
+        case Conflict():
+            told = _conflict(error)
+        case StoreTrouble():
+            told = _store(error)
+        case _:
+            _LOG.error("A request failed for a reason nobody foresaw.", exc_info=error)
+            sentence = "Something broke that should not have; the log says what."
+            told = Problem("internal", sentence)
+    return told
+
+
+def _input(error: BadInput) -> Problem:
+    name = "idempotency-mismatch" if isinstance(error, KeyReused) else "validation"
+    if error.field is None:
+        return Problem(name, str(error))
+    return Problem(name, str(error), {"field": _OUTSIDE.get(error.field, error.field)})
+
+
+def _conflict(error: Conflict) -> Problem:
+    if isinstance(error, IllegalMove):
+        return Problem("illegal-transition", str(error), {"allowed": list[Json](error.allowed)})
+    name = "already-decided" if isinstance(error, AlreadyDecided) else "conflict"
+    return Problem(name, str(error))
+
+
+def _store(error: StoreTrouble) -> Problem:
+    # Its own sentence names files of this machine: that is for the operator.
+    _LOG.warning("%s", error)
+    sentence = (
+        "The store cannot be used just now; what was acknowledged is safe. Try again in a moment;"
+        " `remit doctor` says more."
+    )
+    return Problem("store-unavailable", sentence, headers={"Retry-After": str(RETRY_AFTER)})
+
+
+def response(problem: Problem) -> Response:
+    status, title = KINDS[problem.name]
+    told: JsonMap = {
+        "type": URN + problem.name,
+        "title": title,
+        "status": status,
+        "detail": problem.detail,
+        **problem.more,
+    }
+    text = json.dumps(told, ensure_ascii=False)
+    return Response(text, status, headers=dict(problem.headers), media_type=MEDIA_TYPE)
+
+
+def of_router(request: Request, error: Exception) -> Response:
+    """What the router says: no such path, or not in this way."""
+    assert isinstance(error, HTTPException)  # noqa: S101 - registered for nothing else
+    if error.status_code == 405:  # noqa: PLR2004
+        ways = sorted((error.headers or {})["Allow"].split(", "))
+        sentence = f"{request.method} is not possible here; {', '.join(ways)} are."
+        headers = {"Allow": ", ".join(ways)}
+        return response(Problem("method-not-allowed", sentence, headers=headers))
+    return response(Problem("not-found", "There is nothing at this address."))

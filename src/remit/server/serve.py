@@ -1,0 +1,107 @@
+"""Runs the door: on 127.0.0.1 alone, until cancelled."""
+
+import asyncio
+import errno
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import uvicorn
+
+from remit.errors import BadInput
+from remit.server import files
+from remit.server.app import build
+from remit.server.files import token_of
+from remit.wiring import House
+
+__all__ = ["serve", "token_of"]
+
+HOST: Final = "127.0.0.1"
+_GRACE: Final = 5  # seconds that a request may take to its end when we stop
+
+
+async def serve(
+    house: House,
+    *,
+    port: int,
+    debug: bool,
+    token: str,
+    ready: Callable[[str], None] | None = None,
+) -> None:
+    """Answer requests until cancelled; then let those that are under way end.
+
+    Port 0 picks a free one. `ready` is told the URL once somebody may call.
+    """
+    home = house.settings.home
+    with _listening(port) as listener:
+        port = listener.getsockname()[1]
+        url = f"http://{HOST}:{port}"
+
+        def tell() -> None:
+            files.announce(home, url)
+            if ready is not None:
+                ready(url)
+
+        server = _Server(_config(house, token, debug=debug, port=port), tell)
+        running = asyncio.create_task(server.serve(sockets=[listener]))
+        try:
+            await asyncio.shield(running)
+        finally:
+            files.withdraw(home)
+            server.should_exit = True
+            await running
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn, which leaves the signals to our caller and says when it listens."""
+
+    def __init__(self, config: uvicorn.Config, tell: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._tell = tell
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._tell()
+
+
+def _config(house: House, token: str, *, debug: bool, port: int) -> uvicorn.Config:
+    return uvicorn.Config(
+        build(house, token, debug=debug, port=port),
+        http="h11",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=_GRACE,
+    )
+
+
+@contextmanager
+def _listening(port: int) -> Iterator[socket.socket]:
+    # Only where the protocol is named does asyncio send at once; else each answer waits 40 ms.
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((HOST, port))
+        except (OSError, OverflowError) as error:
+            raise BadInput(_sentence(port, error), field="port") from None
+        yield listener
+
+
+def _sentence(port: int, error: Exception) -> str:
+    code = error.errno if isinstance(error, OSError) else None
+    why = {
+        errno.EADDRINUSE: "is taken by another program",
+        errno.EACCES: "is for the administrator alone",
+    }.get(code or 0, "is no port")
+    return (
+        f"Port {port} {why}. Choose another: --port, `port` under [server] in settings.toml,"
+        " or REMIT_SERVER_PORT; or stop whatever holds it."
+    )

@@ -1,0 +1,67 @@
+"""Requests that carry a key: reserved before they are done, kept with their answer afterwards."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from remit.store import rows
+from remit.store.database import Params, Tx
+
+LIFETIME: Final = timedelta(hours=24)
+_UNANSWERED: Final = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """Who sent it where, under which name."""
+
+    caller: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is known under a key: the request's digest, and its answer once there is one."""
+
+    digest: str
+    status: int
+    body: str  # the answer; while there is none, the ref under which the request is being done
+
+    @property
+    def answered(self) -> bool:
+        return self.status != _UNANSWERED
+
+
+def reserve(tx: Tx, key: Key, digest: str, ref: str, now: datetime) -> Kept:
+    """Take a key for a request; if it was taken before, return what is kept under it.
+
+    A reservation without an answer outlives its process: whoever comes again with the same key
+    gets the same ref, so that what was done under it is found and not done twice.
+    """
+    wanted: Params = {
+        "caller": key.caller,
+        "key": key.name,
+        "digest": digest,
+        "ref": ref,
+        "now": rows.ms(now),
+        "expired": rows.ms(now - LIFETIME),
+    }
+    tx.run("reserve_key", wanted)
+    row = tx.one("get_key", {"caller": key.caller, "key": key.name})
+    assert row is not None  # noqa: S101 - written one line above
+    return Kept(str(row["digest"]), rows.number(row["status"]), str(row["body"]))
+
+
+def answer(tx: Tx, key: Key, status: int, body: str) -> None:
+    """Keep the answer, so that the same request gets it again."""
+    tx.run("answer_key", {"caller": key.caller, "key": key.name, "status": status, "body": body})
+
+
+def release(tx: Tx, key: Key) -> None:
+    """The request was refused and changed nothing: its key may be used again."""
+    tx.run("release_key", {"caller": key.caller, "key": key.name})
+
+
+def sweep(tx: Tx, now: datetime) -> int:
+    """Forget what is too old to count; return how many keys that were."""
+    return tx.run("sweep_keys", {"expired": rows.ms(now - LIFETIME)})

@@ -1,0 +1,1 @@
+SELECT digest, status, body FROM idempotency WHERE caller = :caller AND key = :key;

@@ -1,0 +1,1 @@
+INSERT INTO conversations (id, title, created_at, origin) VALUES (:id, :title, :now, :origin);

@@ -1,0 +1,1 @@
+DELETE FROM idempotency WHERE caller = :caller AND key = :key AND status = 0;

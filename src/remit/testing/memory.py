@@ -1,0 +1,160 @@
+"""A run's memory without store and engine, which can go dark around any write."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import Final, NoReturn, ParamSpec, TypeVar, cast
+
+from remit.errors import LeaseLost
+from remit.model.contract import Verdict
+from remit.model.delivery import (
+    Accepted,
+    Answer,
+    Delivery,
+    DeliveryStatus,
+    Refused,
+    Retry,
+    Unknown,
+)
+from remit.model.plan import Item
+from remit.model.review import Answered, Decision, Review
+from remit.model.status import Actor, Status
+from remit.model.task import Task
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_NOTHING: Final[Mapping[str, object]] = {}
+
+
+class PowerCut(BaseException):
+    """The machine went dark."""
+
+
+class Memory:
+    """What a run needs to remember, in a dict: for trying the spine without store and engine.
+
+    What was written survives a cut. `trail` names every write, and a cut is named like one:
+    `execute_tool`, `move:delivering`, `claim:dlv-1`, `settle:dlv-1`, `post:dlv-1`, `doubt:dlv-1`.
+    """
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.cut_before: str | None = None
+        self.cut_after: str | None = None
+        self.trail: list[str] = []
+        self.decisions: dict[str, Decision] = {}
+        self._done: dict[str, object] = {}
+        self._looked: dict[str, object] = {}  # done, and lost in a cut
+        self._written = task
+
+    @property
+    def ledger(self) -> "Memory":
+        return self
+
+    async def do(
+        self, name: str, work: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        result = await self.look(name, work, *args, **kwargs)
+        if name in self._looked:
+            self._write(name, self.task, self._looked)
+        return result
+
+    async def look(
+        self, name: str, work: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        if name not in self._done and name not in self._looked:
+            self._looked[name] = await work(*args, **kwargs)
+        return cast("T", (self._done | self._looked)[name])
+
+    async def move(self, to: Status, by: Actor) -> None:
+        if self.task.status is not to:
+            self._write(f"move:{to}", self.task.move(to, by), self._looked)
+
+    async def decided(self, key: str) -> Decision | None:
+        return self.decisions.get(key)
+
+    def keep(
+        self,
+        *,
+        work: tuple[Item, ...] | None = None,
+        tool_output: str | None = None,
+        verdict: Verdict | None = None,
+    ) -> None:
+        found = {"work": work, "tool_output": tool_output, "verdict": verdict}
+        known = {name: value for name, value in found.items() if value is not None}
+        self.task = replace(self.task, **known)  # type: ignore[arg-type]
+
+    async def claim(self, delivery: Delivery, body: str) -> int:
+        if delivery.status is not DeliveryStatus.PENDING:
+            raise LeaseLost(self.task.id, self.task.lease)
+        self._settle("claim", replace(delivery, status=DeliveryStatus.SENDING, body=body))
+        return self.trail.count(f"claim:{delivery.id}")
+
+    async def settle(self, delivery: Delivery, attempt: int, answer: Answer) -> None:
+        del attempt
+        now = next(each for each in self.task.delivery if each.id == delivery.id)
+        self._settle("settle", _settled(now, answer))
+
+    async def post(self, delivery: Delivery, body: str) -> None:
+        self._settle("post", replace(delivery, status=DeliveryStatus.SENT, body=body))
+
+    async def doubt(self, delivery: Delivery, why: str) -> None:
+        self._settle("doubt", replace(delivery, status=DeliveryStatus.UNKNOWN, reason=why))
+
+    def decide(self, review: Review, answer: Answered, text: str | None = None) -> None:
+        """What the owner's decision does to a task that waits."""
+        self.decisions[review.key] = Decision(answer, text)
+        if answer is Answered.BACK:
+            self.again(text or "")
+            return
+        notes = (*self.task.notes, text or "") if answer is Answered.ANSWER else self.task.notes
+        to = {Answered.ARRIVED: "sent", Answered.RESEND: "pending", Answered.DROP: "refused"}
+        delivery = tuple(
+            replace(each, status=DeliveryStatus(to.get(answer, each.status)))
+            if each.id == review.about
+            else each
+            for each in self.task.delivery
+        )
+        self._begin(replace(self.task, status=review.resume_to, notes=notes, delivery=delivery))
+
+    def again(self, note: str) -> None:
+        """A new round: nothing that was done counts, and the brain is told why."""
+        self._done.clear()
+        task = replace(self.task, round=self.task.round + 1, notes=(*self.task.notes, note))
+        self._begin(replace(task, status=Status.RUNNING))
+
+    def _begin(self, task: Task) -> None:
+        self._looked.clear()
+        self.task = self._written = replace(task, lease=task.lease + 1)
+
+    def _settle(self, verb: str, changed: Delivery) -> None:
+        delivery = (changed if each.id == changed.id else each for each in self.task.delivery)
+        self._write(f"{verb}:{changed.id}", replace(self.task, delivery=tuple(delivery)))
+
+    def _write(self, name: str, task: Task, looked: Mapping[str, object] = _NOTHING) -> None:
+        if name == self.cut_before:
+            self._go_dark()
+        self.trail.append(name)
+        self._done |= looked
+        self.task = self._written = task
+        if looked:
+            self._looked.clear()
+        if name == self.cut_after:
+            self._go_dark()
+
+    def _go_dark(self) -> NoReturn:
+        self.cut_before = self.cut_after = None
+        self._begin(self._written)
+        raise PowerCut
+
+
+def _settled(delivery: Delivery, answer: Answer) -> Delivery:
+    match answer:
+        case Accepted(ref):
+            return replace(delivery, status=DeliveryStatus.SENT, receipt=ref)
+        case Retry(why):
+            return replace(delivery, status=DeliveryStatus.PENDING, reason=why)
+        case Refused(why):
+            return replace(delivery, status=DeliveryStatus.REFUSED, reason=why)
+        case Unknown(why):  # pragma: no branch - there is no other
+            return replace(delivery, status=DeliveryStatus.UNKNOWN, reason=why)

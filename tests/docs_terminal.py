@@ -1,0 +1,310 @@
+"""Plays the console blocks of a page in a real shell, and compares loosely what it shows.
+
+A block in ```console is played. A line that starts with `$ ` is typed (`> ` goes on with it), the
+rest is what must be shown: ids, times, ports and paths may differ, `…` alone on a line stands for
+any lines, at the end of a line for its rest. The blocks of a page are one session. A block under
+the remark `<!-- first terminal -->` goes on in the background.
+"""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Final, Self
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+PATIENCE: Final = 20.0
+ELLIPSIS: Final = "…"
+
+# What a reader waits for, a test does not.
+HASTE: Final = {"--in 1m": "--in 3s", "sleep 60": "sleep 3"}
+
+ID: Final = re.compile(r"\b(?:(?:task|rev|run|dlv|ses|wrk)-)?01[0-9A-HJKMNP-TV-Z]{8,24}\b")
+_MASKS: Final = (
+    (ID, "<id>"),
+    (re.compile(r"[\w~./-]*/\.remit\b"), "<home>"),
+    (re.compile(r"\b[0-9a-f]{32,64}\b"), "<hash>"),
+    (re.compile(r"\d{8}T\d{6}Z"), "<time>"),
+    (re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?)?"), "<time>"),
+    (re.compile(r"\b\d\d:\d\d:\d\d\b"), "<time>"),
+    (re.compile(r"just now|in \d+ (?:s|min|h|d)\b|\d+ (?:s|min|h|d) ago"), "<when>"),
+    (re.compile(r"\b\d+\.\d+ ?(?:s|ms|kB|KB|MB|GB|GiB|MiB|%)\b"), "<much>"),
+    (re.compile(r"(127\.0\.0\.1|localhost):\d+"), "<host>"),
+    (re.compile(r"\b(process|pid) \d+"), "<process>"),
+    (re.compile(r"\s+"), " "),
+)
+
+# `make run` would set up the environment first; what it does then is compared with the Makefile.
+MAKE: Final = """\
+#!/bin/sh
+export REMIT_HOME="${REMIT_HOME:-$PWD/.remit}"
+case "$1" in
+  run) exec remit up ;;
+  hitl) exec remit inbox ;;
+  *) echo "not played: make $*"; exit 2 ;;
+esac
+"""
+
+# For machines without curl: as much of it as the docs use.
+CURL: Final = """\
+#!/usr/bin/env python3
+import pathlib, sys, urllib.error, urllib.request
+words, headers, data, method, url = iter(sys.argv[1:]), {}, None, None, None
+for word in words:
+    if word == "-H":
+        value = next(words)
+        value = pathlib.Path(value[1:]).read_text() if value[0] == "@" else value
+        name, _, value = value.partition(":")
+        headers[name] = value.strip()
+    elif word == "-X":
+        method = next(words)
+    elif word == "-d":
+        data = next(words).encode()
+    elif word != "-s":
+        url = word
+request = urllib.request.Request(url, data, headers, method=method)
+try:
+    print(urllib.request.urlopen(request).read().decode(), end="")
+except urllib.error.HTTPError as error:
+    print(error.read().decode(), end="")
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A fenced block of a page, and the remark above it."""
+
+    language: str
+    text: str
+    line: int
+    at: int = 0  # where its text begins in the page
+    remark: str = ""
+
+    @property
+    def turns(self) -> list[tuple[str, list[str]]]:
+        """What is typed, each with what must be shown then."""
+        found: list[tuple[str, list[str]]] = []
+        for line in self.text.splitlines():
+            if line.startswith("$ "):
+                found.append((line[2:], []))
+            elif line.startswith("> ") and found and not found[-1][1]:
+                found[-1] = (f"{found[-1][0]}\n{line[2:]}", [])
+            else:
+                found[-1][1].append(line)
+        return found
+
+
+_FENCE: Final = re.compile(
+    r"(?:<!-- ([^\n]*) -->\n+)?^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL
+)
+
+
+def blocks(page: Path) -> list[Block]:
+    """Every fenced block of a page, in order."""
+    text = page.read_text(encoding="utf-8")
+    return [
+        Block(found[2], found[3], text.count("\n", 0, at) + 1, at, found[1] or "")
+        for found in _FENCE.finditer(text)
+        for at in [found.start(3)]
+    ]
+
+
+def differences(wanted: Sequence[str], shown: Sequence[str]) -> str | None:
+    """What is not as it should be, in a sentence; None if all is."""
+    try:
+        list(pairs(wanted, shown))
+    except AssertionError as error:
+        return str(error)
+    return None
+
+
+def pairs(wanted: Sequence[str], shown: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each line that must be shown with the one that was."""
+    rest, skips = [line for line in shown if line.strip()], False
+    for line in (line for line in wanted if line.strip()):
+        if line.strip() == ELLIPSIS:
+            skips = True
+            continue
+        while rest and skips and not _alike(line, rest[0]):
+            rest.pop(0)
+        assert rest, f"{line!r} was not shown"
+        assert _alike(line, rest[0]), f"instead of {line!r} was shown {rest[0]!r}"
+        yield line, rest.pop(0)
+        skips = False
+    assert skips or not rest, f"more was shown: {rest[:3]}"
+
+
+def _alike(wanted: str, shown: str) -> bool:
+    if wanted.endswith(ELLIPSIS):
+        return masked(shown).startswith(masked(wanted.removesuffix(ELLIPSIS)))
+    return masked(wanted) == masked(shown)
+
+
+def _trimmed(wanted: Sequence[str], shown: Sequence[str]) -> list[str]:
+    """What was shown, left out where the page leaves out; whole, if it cannot be told where."""
+    if ELLIPSIS not in wanted:
+        return list(shown)
+    try:
+        matched = iter(list(pairs(wanted, shown)))
+    except AssertionError:
+        return list(shown)
+    kept = (line if not line.strip() or line == ELLIPSIS else next(matched)[1] for line in wanted)
+    return list(kept)
+
+
+def masked(line: str) -> str:
+    """The line without what differs from run to run."""
+    for pattern, mask in _MASKS:
+        line = pattern.sub(mask, line)
+    return line.strip()
+
+
+@dataclass
+class Terminal:
+    """One shell, in a folder that looks like a checkout; learns which id stands for which."""
+
+    folder: Path
+    port: int = field(default_factory=lambda: free_port())  # noqa: PLW0108 - defined below
+    _ids: dict[str, str] = field(default_factory=dict)
+    _behind: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def __enter__(self) -> Self:
+        tools = self.folder / "bin"
+        tools.mkdir()
+        for name, text in {"make": MAKE, "curl": CURL}.items():
+            if name == "make" or not shutil.which(name):
+                (tools / name).write_text(text)
+                (tools / name).chmod(0o755)
+        shutil.copytree(ROOT / "examples", self.folder / "examples")
+        self._shell = subprocess.Popen(
+            ["sh"],
+            cwd=self.folder,
+            env=self._environment(tools),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            start_new_session=True,
+        )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self._behind:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGTERM)
+            process.wait(PATIENCE)
+        self._in.close()
+        self._shell.wait(PATIENCE)
+        self._out.close()
+
+    def play(self, block: Block) -> None:
+        """Type what a block types; raises AssertionError where it shows something else."""
+        for command, wanted in block.turns:
+            shown = self._shown(block, command, wanted)
+            try:
+                self._learn(list(pairs(wanted, shown)))
+            except AssertionError as error:
+                told = "\n".join(shown)
+                raise AssertionError(f"line {block.line}, $ {command}: {error}\n{told}") from None
+
+    def record(self, block: Block) -> str:
+        """Type what a block types; return the block as it went, in full patience."""
+        went: list[str] = []
+        for command, wanted in block.turns:
+            shown = self._shown(block, command, wanted, haste={})
+            assert not any("stumbled" in line for line in shown), "\n".join(shown)
+            typed = ID.sub(lambda found: self._ids.get(found[0], found[0]), command)
+            went += ["$ " + typed.replace("\n", "\n> "), *_trimmed(wanted, self._told(shown))]
+            flat = (ID.findall("\n".join(lines)) for lines in (wanted, shown))
+            self._ids.update(zip(*flat, strict=False))
+        return "".join(f"{line.rstrip()}\n" for line in went)
+
+    def type(self, command: str) -> list[str]:
+        """Do as typed; `$?` is kept for whoever asks for it next."""
+        ends = 'code=$?; printf "\\n\\037\\n"; (exit $code)'
+        self._in.write(f"(exit ${{code:-0}})\n{{ {command}\n}} </dev/null\n{ends}\n")
+        self._in.flush()
+        lines: list[str] = []
+        for line in self._out:
+            if line == "\x1f\n":
+                return lines
+            lines.append(line.rstrip("\n"))
+        raise AssertionError(f"the shell ended at: {command}\n" + "\n".join(lines))
+
+    def _shown(
+        self, block: Block, command: str, wanted: Sequence[str], haste: Mapping[str, str] = HASTE
+    ) -> list[str]:
+        for slow, quick in haste.items():
+            command = command.replace(slow, quick)
+        command = command.replace("127.0.0.1:7316", f"127.0.0.1:{self.port}")
+        command = ID.sub(lambda found: self._ids.get(found[0], found[0]), command)
+        if block.remark == "first terminal":
+            return self._start(command, wanted)
+        return self.type(command)
+
+    def _told(self, shown: Sequence[str]) -> list[str]:
+        """What was shown, as if the checkout were in ~/remit and the port the usual one."""
+        text = "\n".join(shown).strip("\n").replace(str(self.folder), "~/remit")
+        text = text.replace(str(Path(sys.executable).parent), "~/remit/.venv/bin")
+        return text.replace(f":{self.port}", ":7316").splitlines()
+
+    def _start(self, command: str, wanted: Sequence[str]) -> list[str]:
+        """Go on in the background, once all that must be shown is shown."""
+        log = self.folder / f"terminal-{len(self._behind)}.log"
+        with log.open("wb") as file:
+            environment = self._environment(self.folder / "bin")
+            process = subprocess.Popen(
+                ["sh", "-c", f"exec env {command}"],
+                cwd=self.folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self._behind.append(process)
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until and process.poll() is None:
+            if differences([*wanted, ELLIPSIS], log.read_text().splitlines()) is None:
+                break
+            time.sleep(0.05)
+        return log.read_text().splitlines()
+
+    def _learn(self, found: Sequence[tuple[str, str]]) -> None:
+        """Remember which id of the page is which of this run; one is one, each time."""
+        for wanted, shown in found:
+            for theirs, ours in zip(ID.findall(wanted), ID.findall(shown), strict=True):
+                known = self._ids.setdefault(theirs, ours)
+                assert known == ours, f"{theirs} was {known} before, and is {ours} now"
+                others = [name for name, value in self._ids.items() if value == ours]
+                assert others == [theirs], f"{' and '.join(others)} are one and the same"
+
+    def _environment(self, tools: Path) -> Mapping[str, str]:
+        plain = {key: value for key, value in os.environ.items() if not key.startswith("REMIT_")}
+        path = os.pathsep.join([str(tools), str(Path(sys.executable).parent), plain["PATH"]])
+        told = {"PATH": path, "HOME": str(self.folder), "REMIT_SERVER_PORT": str(self.port)}
+        return plain | told | {"NO_COLOR": "1", "TZ": "UTC"}
+
+    @property
+    def _in(self) -> IO[str]:
+        assert self._shell.stdin
+        return self._shell.stdin
+
+    @property
+    def _out(self) -> IO[str]:
+        assert self._shell.stdout
+        return self._shell.stdout
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+    return port

@@ -1,0 +1,235 @@
+"""A real Remit behind a real socket, and a client that holds answers against the API's page."""
+
+import asyncio
+import http.client
+import json
+import re
+import threading
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self, TypeVar, cast
+
+import httpx2
+from jsonschema import Draft202012Validator
+
+from remit.brain.scripted import parse
+from remit.model.codec import Json, JsonMap
+from remit.model.ids import TaskId, task_id
+from remit.model.task import Task
+from remit.ports import Brain
+from remit.server.serve import serve
+from remit.settings import Settings
+from remit.store import tasks
+from remit.testing import FrozenClock, Outbox
+from remit.wiring import House, opened
+
+T = TypeVar("T")
+
+TOKEN: Final = "a-token-for-the-tests"
+SCRIPT: Final[list[Json]] = [
+    {"when": "passport", "ask": "Which passport do you hold?"},
+    {"when": "visa", "ask": "Single or multiple entry?", "times": 1},
+    {"when": "hopeless", "fail": "permanent"},
+    {"when": "slow", "seconds": 60, "reply": "<deliverable>At last.</deliverable>"},
+    {"reply": "I looked around.\n<deliverable>Lumphini Park.</deliverable>"},
+]
+
+
+def _same(house: House) -> House:
+    return house
+
+
+class Served:
+    """Opens a house in a thread of its own and serves it; the engine works only if asked to."""
+
+    def __init__(
+        self,
+        home: Path,
+        *,
+        works: bool = False,
+        debug: bool = False,
+        brain: Brain | None = None,
+        alter: Callable[[House], House] = _same,
+    ) -> None:
+        self.home = home
+        self.clock = FrozenClock()
+        self.outbox = Outbox()
+        self.house: House
+        self.url = ""
+        self._works, self._debug, self._alter = works, debug, alter
+        self._brain = brain or parse(SCRIPT)
+        self._ready = threading.Event()
+        self._loop: asyncio.AbstractEventLoop
+        self._serving: asyncio.Task[None]
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._live()), daemon=True)
+        self.client = httpx2.Client(timeout=20, trust_env=False)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        assert self._ready.wait(20), "the server did not start"
+        assert self.url, "the server ended before it listened"
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.client.close()
+        self._loop.call_soon_threadsafe(self._serving.cancel)
+        self._thread.join(20)
+        assert not self._thread.is_alive()
+
+    @property
+    def port(self) -> int:
+        return int(self.url.rpartition(":")[2])
+
+    # Asking -------------------------------------------------------------------------------------
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Json = None,
+        *,
+        key: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        content: bytes | None = None,
+    ) -> httpx2.Response:
+        """Send a request; its answer must be one that the API's own description foresees."""
+        sent = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
+        if key is not None:
+            sent["Idempotency-Key"] = key
+        raw = content if content is not None else b"" if body is None else json.dumps(body).encode()
+        sent |= headers or {}
+        answer = self.client.request(method, self.url + path, content=raw, headers=sent)
+        self.page.check(method, path, answer)
+        return answer
+
+    def get(self, path: str) -> JsonMap:
+        return self._right(self.ask("GET", path))
+
+    def post(self, path: str, body: Json = None) -> JsonMap:
+        return self._right(self.ask("POST", path, body))
+
+    def patch(self, task: str, action: str) -> JsonMap:
+        return self._right(self.ask("PATCH", f"/api/tasks/{task}", {"action": action}))
+
+    def add(self, text: str, **more: Json) -> str:
+        return str(self.post("/api/tasks", {"text": text, **more})["id"])
+
+    def raw(
+        self, method: str, target: str, body: bytes | None = None, **headers: str
+    ) -> tuple[int, JsonMap]:
+        """Send the target as it is written: no client tidies it up."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        sent = {"Authorization": f"Bearer {TOKEN}"}
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        connection.request(method, target, body, sent)
+        answer = connection.getresponse()
+        told = cast("JsonMap", json.loads(answer.read()))
+        connection.close()
+        return answer.status, told
+
+    @cached_property
+    def page(self) -> "Page":
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        return Page(self.client.get(self.url + "/openapi.json", headers=headers).json())
+
+    def _right(self, answer: httpx2.Response) -> JsonMap:
+        assert answer.is_success, answer.text
+        return cast("JsonMap", answer.json())
+
+    # Behind the door ----------------------------------------------------------------------------
+
+    def do(self, work: Coroutine[None, None, T]) -> T:
+        """Run something on the server's own loop."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(20)
+
+    def settle(self) -> None:
+        """Return when nothing runs and nothing is due."""
+        self.do(self._settle())
+
+    def stored(self, task: str) -> Task:
+        async def read() -> Task:
+            return await self.house.db.read(tasks.get, TaskId(task_id(task)))
+
+        return self.do(read())
+
+    async def _settle(self) -> None:
+        self.house.engine.nudge()
+        await self.house.engine.settled()
+
+    async def _live(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        settings = Settings(home=self.home)
+        channels = {"outbox": self.outbox}
+        try:
+            async with opened(
+                settings, clock=self.clock, brain=self._brain, channels=channels
+            ) as house:
+                self.house = self._alter(house)
+                await self._serve()
+        finally:
+            self._ready.set()
+
+    async def _serve(self) -> None:
+        if self._works:
+            await self.house.engine.start()
+        self._serving = asyncio.create_task(
+            serve(self.house, port=0, debug=self._debug, token=TOKEN, ready=self._listens)
+        )
+        with suppress(asyncio.CancelledError):
+            await self._serving
+        if self._works:
+            await self.house.engine.stop()
+
+    def _listens(self, url: str) -> None:
+        self.url = url
+        self._ready.set()
+
+
+class Page:
+    """The API's own description, read as a promise."""
+
+    def __init__(self, told: JsonMap) -> None:
+        self.told = told
+        self.paths = cast("dict[str, dict[str, JsonMap]]", told["paths"])
+        self._validators: dict[str, Draft202012Validator] = {}
+
+    def check(self, method: str, path: str, answer: httpx2.Response) -> None:
+        """The status is documented for this route, and the body is what is documented for it."""
+        media = answer.headers["content-type"].partition(";")[0]
+        template = self._template(path.partition("?")[0])
+        ways = self.paths.get(template, {})
+        way = ways.get("get" if method == "HEAD" else method.lower())
+        if way is None:  # no such route: the answer must still be a problem
+            assert answer.status_code in (401, 403, 404, 405, 421), (method, path, answer.text)
+            assert media == "application/problem+json"
+            return
+        responses = cast("dict[str, JsonMap]", way["responses"])
+        status = str(answer.status_code)
+        assert status in responses, f"{method} {template} gave {status}: {answer.text[:300]}"
+        content = cast("dict[str, JsonMap]", responses[status]["content"])
+        assert list(content) == [media]
+        if method != "HEAD" and media != "text/plain":
+            self.validate(cast("JsonMap", content[media]["schema"]), answer.json())
+
+    def validate(self, schema: JsonMap, value: Json) -> None:
+        key = json.dumps(schema)
+        if key not in self._validators:
+            whole = {**schema, "components": self.told["components"]}
+            self._validators[key] = Draft202012Validator(whole)
+        self._validators[key].validate(value)
+
+    def _template(self, path: str) -> str:
+        if path in self.paths:
+            return path
+        for template in self.paths:
+            if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path):
+                return template
+        return path

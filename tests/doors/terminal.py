@@ -1,0 +1,213 @@
+"""A terminal of one's own: the real program, started as a process, in a home that nobody else has.
+
+seat = Terminal(tmp_path)
+said = seat.run("add", "Greet me", "--text", "Hello!")
+with seat.up():
+    seat.run("ls")
+"""
+
+import asyncio
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, cast
+
+from remit.model.codec import JsonMap
+from remit.model.ids import TaskId
+from remit.settings import Settings
+from remit.store import reviews, tasks
+from remit.store.glance import glance
+from remit.testing import Outbox
+from remit.trigger import command
+from remit.wiring import opened
+
+PROGRAM: Final = (sys.executable, "-m", "remit.cli.main")
+LIMIT: Final = 30.0
+SETTINGS: Final = """\
+[brain]
+kind = "scripted"
+[engine]
+stop_limit = 1
+"""
+SCRIPT: Final = """\
+- when: passport
+  ask: Which passport do you hold?
+  times: 1
+- when: use the tags
+  reply: <deliverable>Done as asked.</deliverable>
+- when: untagged
+  reply: I forgot the tags.
+- when: hopeless
+  fail: permanent
+- when: slow
+  seconds: 30
+  reply: <deliverable>At last.</deliverable>
+- when: two parks
+  reply: |
+    I looked around.
+    <deliverable>Lumphini Park and Benjakitti Park.</deliverable>
+- reply: I thought about it. <deliverable>Done as asked.</deliverable>
+"""
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command said, and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> JsonMap:
+        """The one object on stdout."""
+        return cast("JsonMap", json.loads(self.out))
+
+    @property
+    def lines(self) -> list[JsonMap]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+class Terminal:
+    """Types commands; with a brain that answers from a script, unless told otherwise."""
+
+    def __init__(self, folder: Path, *, script: str | None = SCRIPT) -> None:
+        self.home = folder / "home"
+        self.home.mkdir(mode=0o700)
+        if script is not None:
+            (self.home / "settings.toml").write_text(SETTINGS)
+            (self.home / "brain.yml").write_text(script)
+
+    def run(self, *words: str, stdin: str = "", **environ: str) -> Said:
+        done = subprocess.run(
+            [*PROGRAM, *words],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+            env=self._environ(environ),
+            check=False,
+        )
+        return Said(done.returncode, done.stdout, done.stderr)
+
+    def add(self, *words: str) -> str:
+        """Entrust a task; return its id."""
+        return task_of(self.run("add", *words, "--json"))["id"]
+
+    def status(self, task_id: str) -> str:
+        with glance(self.home / "agent.db") as tx:
+            return tasks.get(tx, TaskId(task_id)).status.value
+
+    def only(self) -> str:
+        """The one task there is."""
+        with glance(self.home / "agent.db") as tx:
+            (found,) = tasks.ids_like(tx, "task-")
+        return found
+
+    def review(self, task_id: str) -> str:
+        """The last question of a task."""
+        with glance(self.home / "agent.db") as tx:
+            return str(reviews.of_task(tx, TaskId(task_id))[-1].id)
+
+    def until(self, task_id: str, status: str) -> None:
+        """Look until a task stands there; who waits in vain fails."""
+        end = time.monotonic() + LIMIT
+        while (now := self.status(task_id)) != status:
+            assert time.monotonic() < end, f"{task_id} is {now}, not {status}"
+            time.sleep(0.05)
+
+    def start(self, *words: str, **environ: str) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            [*PROGRAM, *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=self._environ(environ),
+        )
+
+    @contextmanager
+    def up(self, *words: str) -> Iterator["Up"]:
+        """A Remit that runs here, until the block ends."""
+        process = self.start("up", "--port", "0", "--json", *words)
+        try:
+            assert process.stdout is not None
+            yield Up(process, json.loads(process.stdout.readline() or "{}"))
+        finally:
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+            process.communicate(timeout=LIMIT)
+
+    def type(self, words: Sequence[str], keys: Sequence[str] = (), **environ: str) -> Said:
+        """Run on a terminal of 80 columns; press the next keys whenever it asks."""
+        screen, ours = pty.openpty()
+        process = subprocess.Popen(
+            [*PROGRAM, *words],
+            stdin=ours,
+            stdout=ours,
+            stderr=ours,
+            env=self._environ(environ),
+            start_new_session=True,
+        )
+        os.close(ours)
+        shown, left, end = b"", list(keys), time.monotonic() + LIMIT
+        while time.monotonic() < end:
+            ready, _, _ = select.select([screen], [], [], 0.1)
+            try:
+                shown += os.read(screen, 65536) if ready else b""
+            except OSError:  # the other side is closed
+                break
+            if left and shown.rstrip(b" ").endswith((b">", b"?", b":", b"[y/N]")):
+                os.write(screen, f"{left.pop(0)}\n".encode())
+                shown += b"\n"
+        os.close(screen)
+        return Said(process.wait(LIMIT), shown.decode(), "")
+
+    def fill(self, count: int) -> None:
+        """Many tasks at once, without a process for each."""
+        asyncio.run(self._fill(count))
+
+    def admit_for_a_channel_that_is_gone(self, content: str) -> str:
+        """A task whose channel was there when it was admitted, and is not any more."""
+        return asyncio.run(self._admit_for_a_channel_that_is_gone(content))
+
+    async def _admit_for_a_channel_that_is_gone(self, content: str) -> str:
+        channels = {"outbox": Outbox()}
+        async with opened(Settings(home=self.home), channels=channels) as house:
+            cue = command.cue("Say hi", ref="gone", channel="outbox", content=content)
+            return (await house.intake.admit(cue)).id
+
+    async def _fill(self, count: int) -> None:
+        async with opened(Settings(home=self.home)) as house:
+            cues = (command.cue(f"Task number {n}", ref=f"fill-{n}") for n in range(count))
+            await asyncio.gather(*(house.intake.admit(cue) for cue in cues))
+
+    def _environ(self, more: dict[str, str]) -> dict[str, str]:
+        kept = ("PATH", "HOME", "LANG", "COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG")
+        plain = {name: os.environ[name] for name in kept if name in os.environ}
+        return plain | {"REMIT_HOME": str(self.home), "TERM": "xterm", "TZ": "UTC"} | more
+
+
+@dataclass(frozen=True)
+class Up:
+    process: "subprocess.Popen[str]"
+    told: JsonMap  # its first words
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait(LIMIT)
+
+
+def task_of(said: Said) -> dict[str, str]:
+    """The task in an answer; only what is text of it is of interest here."""
+    assert "task" in said.json, said
+    return cast("dict[str, str]", said.json["task"])

@@ -1,0 +1,98 @@
+"""A look into the file without an event loop."""
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from remit.errors import NotFound, StoreCorrupt, StoreForeign, StoreNewer, StoreTrouble
+from remit.model.ids import TaskId
+from remit.settings import Settings
+from remit.store import home, idempotency, tasks
+from remit.store.glance import by_key, check, glance
+from remit.store.idempotency import Key
+from remit.trigger import command
+from remit.wiring import House, opened
+
+UNKNOWN = TaskId("task-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A file with the schema and nothing in it."""
+    found = tmp_path / "agent.db"
+    home.prepare(found)
+    return found
+
+
+def test_where_there_is_no_file_an_empty_one_is_read_and_none_is_made(tmp_path: Path) -> None:
+    path = tmp_path / "agent.db"
+    with glance(path) as tx:
+        assert tasks.counts(tx) == {}
+        with pytest.raises(NotFound):
+            tasks.get(tx, UNKNOWN)
+    assert not path.exists()
+
+
+def test_nothing_can_be_written(path: Path) -> None:
+    with pytest.raises(StoreTrouble), glance(path) as tx:
+        tx.run("set_meta", {"key": "x", "value": "y"})
+
+
+def test_its_number_changes_when_somebody_else_has_written(path: Path) -> None:
+    with glance(path) as tx, closing(sqlite3.connect(path)) as other:
+        before = tx.version
+        assert tx.version == before
+        other.execute("INSERT INTO meta VALUES ('x', 'y')")
+        other.commit()
+        assert tx.version != before
+
+
+def test_a_file_of_a_newer_remit_is_refused(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("PRAGMA user_version = 999")
+    with pytest.raises(StoreNewer), glance(path):
+        pass
+
+
+def test_a_file_of_another_program_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "agent.db").write_text("Dear diary, " * 50)
+    with pytest.raises(StoreForeign), glance(tmp_path / "agent.db"):
+        pass
+
+
+def test_a_damaged_file_is_told_by_the_check(path: Path) -> None:
+    check(path)
+    with path.open("r+b") as file:
+        file.seek(4096)
+        file.write(b"\xff" * 8192)
+    with pytest.raises(StoreCorrupt):
+        check(path)
+
+
+def test_a_key_is_found_by_its_task_or_by_the_answer_it_got(tmp_path: Path) -> None:
+    asyncio.run(_keys(tmp_path))
+
+
+async def _keys(folder: Path) -> None:
+    settings = Settings(home=folder)
+    async with opened(settings) as house:
+        straight = await house.intake.admit(command.cue("One", ref="key:a"))
+        await _reserve(house, "key:b")
+        await _reserve(house, "key:c")
+        kept = f'{{"location": null, "content": {{"id": "{straight.id}"}}}}'
+        await house.db.write(idempotency.answer, _key("key:b"), 201, kept)
+        with glance(settings.database) as tx:
+            found = [by_key(tx, name) for name in ("a", "b", "c", "d")]
+    assert found == [straight.id, straight.id, None, None]
+
+
+async def _reserve(house: House, name: str) -> None:
+    now = house.clock.now()
+    await house.db.write(idempotency.reserve, _key(name), "digest", "ref", now)
+
+
+def _key(name: str) -> Key:
+    return Key("owner POST /api/tasks", name)

@@ -1,0 +1,232 @@
+"""The words of the terminal: cleaned, measured, dated, told."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from remit.cli import card, codes, out, tell, words
+from remit.errors import (
+    AlreadyDecided,
+    BadInput,
+    Conflict,
+    HomeLocked,
+    IllegalMove,
+    NotFound,
+    Permanent,
+    RemitError,
+    StoreTrouble,
+    Unreachable,
+)
+from remit.model.codec import JsonMap
+from remit.model.delivery import Delivery, DeliveryStatus
+from remit.model.event import Event, Kind
+from remit.model.ids import SessionId, TaskId
+from remit.model.plan import Item, ItemStatus
+from remit.model.status import Actor, Reason, Status
+from remit.model.task import Creator, Source, SourceKind, Task, TaskType
+
+NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+TASK = Task(
+    id=TaskId("task-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA"),
+    type=TaskType.IMMEDIATE,
+    source=Source(SourceKind.MANUAL, "cli:1"),
+    title="Family Trip Research",
+    instructions="Research",
+    status=Status.COMPLETED,
+    created_at=NOW,
+    last_updated=NOW,
+    created_by=Creator.USER,
+    session_id=SessionId("ses-1"),
+    work=(Item("Research family-friendly attractions", ItemStatus.COMPLETED),),
+    delivery=(Delivery("WhatsApp", status=DeliveryStatus.SENT),),
+)
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("plain", "plain"),
+        ("\x1b[31mred\x1b[0m", "red"),
+        ("\x1b]0;title\x07after", "after"),
+        ("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link"),
+        ("\x9b2Jgone", "gone"),
+        ("\x1bPdcs\x1b\\x", "x"),
+        ("\x1b(Bcharset", "charset"),
+        ("a\rb\x08c\x00d\x7f", "abcd"),
+        ("two\nlines\tand a tab", "two\nlines\tand a tab"),
+        ("\u202eback\u2066", "back"),
+        ("\x1b", ""),
+        ("naïve 日本 👩\u200d👧", "naïve 日本 👩\u200d👧"),
+    ],
+)
+def test_what_a_terminal_would_obey_is_taken_out(written: str, shown: str) -> None:
+    assert out.clean(written) == shown
+
+
+def test_wide_letters_take_two_columns_and_marks_none() -> None:
+    assert out.width("日本") == 4
+    assert out.width("e\u0301") == 1
+    assert out.cut("日本語です", 6) == "日本…"
+    assert out.cut("short", 6) == "short"
+
+
+def test_columns_stand_under_each_other_whatever_is_in_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out.table([["日本", "x"], ["a\x1b[2Jb", "y\nz"]])
+
+    assert capsys.readouterr().out == "日本  x\nab    y z\n"
+
+
+@pytest.mark.parametrize(
+    ("away", "said"),
+    [
+        (timedelta(0), "just now"),
+        (timedelta(seconds=-59), "just now"),
+        (timedelta(seconds=30), "in 30 s"),
+        (timedelta(minutes=-5), "5 min ago"),
+        (timedelta(hours=2, minutes=30), "in 2 h"),
+        (timedelta(days=-3), "3 d ago"),
+        (timedelta(days=-30), "2026-01-31"),
+    ],
+)
+def test_how_far_away_a_moment_is(away: timedelta, said: str) -> None:
+    assert words.relative(NOW + away, NOW) == said
+
+
+def test_the_card_is_the_one_of_the_design() -> None:
+    assert card.lines(TASK) == [
+        "+-- Task: Family Trip Research -----------------+",
+        "|                                               |",
+        "| Work:                                         |",
+        "|   [done] Research family-friendly attractions |",
+        "|                                               |",
+        "| Delivery:                                     |",
+        "|   [sent] WhatsApp                             |",
+        "|                                               |",
+        "| Status: completed                             |",
+        "+-----------------------------------------------+",
+    ]
+
+
+def test_a_card_that_waits_says_what_for_and_stays_within_its_edges() -> None:
+    held = replace(
+        TASK,
+        title="Trip Research " * 20,
+        status=Status.NEEDS_REVIEW,
+        reason=Reason.DELIVERABLE,
+        resume_to=Status.DELIVERING,
+        delivery=(Delivery("WhatsApp", recipient="Anna"),),
+    )
+    drawn = card.lines(held, "deliverable empty")
+
+    assert "[needs review] WhatsApp to Anna - deliverable empty" in "\n".join(drawn)
+    assert {len(line) for line in drawn} == {card.MOST + 2}
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (BadInput("x"), 2),
+        (NotFound("task", "x"), 3),
+        (codes.Waits("x"), 4),
+        (Conflict("x"), 5),
+        (IllegalMove("x", "new", "running", ()), 5),
+        (AlreadyDecided("x", "approve", "then"), 5),
+        (Unreachable("here", "x"), 6),
+        (HomeLocked("here", "x"), 75),
+        (codes.TimedOut("x"), 124),
+        (codes.Refused("x", 5, "conflict"), 5),
+        (Permanent("x"), 1),
+        (StoreTrouble("x"), 1),
+    ],
+)
+def test_an_error_has_one_code(error: RemitError, code: int) -> None:
+    assert codes.of_error(error) == code
+    assert codes.problem_type(error).startswith("urn:remit:problem:")
+
+
+def test_a_state_has_one_code() -> None:
+    found = {status: codes.of_status(status) for status in Status}
+
+    assert found[Status.COMPLETED] == 0
+    assert found[Status.FAILED] == found[Status.CANCELLED] == 1
+    assert found[Status.NEEDS_REVIEW] == found[Status.PAUSED] == 4
+
+
+def event(kind: Kind, actor: Actor, data: JsonMap) -> Event:
+    return Event(1, TASK.id, 1, kind, actor, NOW, data, "")
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        (event(Kind.TASK_CREATED, Actor.INTAKE, {"source": "manual:1"}), "You asked for it."),
+        (event(Kind.TASK_CREATED, Actor.INTAKE, {"source": "email:1"}), "It came in by email."),
+        (
+            event(
+                Kind.TASK_MOVED,
+                Actor.PRIORITISE,
+                {"was": "new", "to": "ready", "priority": "low", "rule": "default"},
+            ),
+            "Ready, with priority low (rule: default).",
+        ),
+        (
+            event(Kind.TASK_MOVED, Actor.ENGINE, {"was": "ready", "to": "running"}),
+            "Started: running.",
+        ),
+        (
+            event(Kind.TASK_MOVED, Actor.OWNER, {"to": "paused", "note": "restored from a backup"}),
+            "Paused: restored from a backup.",
+        ),
+        (event(Kind.TASK_MOVED, Actor.OWNER, {"to": "running"}), "Goes on: running."),
+        (event(Kind.TASK_MOVED, Actor.OWNER, {"to": "cancelled"}), "Cancelled."),
+        (
+            event(Kind.TASK_MOVED, Actor.REAPER, {"to": "needs_review", "crashes": 3}),
+            "Waits for you.",
+        ),
+        (
+            event(Kind.TASK_MOVED, Actor.COURIER, {"to": "completed", "summary": "Hello!"}),
+            "Completed: Hello!",
+        ),
+        (
+            event(Kind.RUN_ENDED, Actor.EXECUTOR, {"outcome": "retry", "note": "busy"}),
+            "Did not work out: busy.",
+        ),
+        (
+            event(Kind.RUN_ENDED, Actor.EXECUTOR, {"outcome": "parked"}),
+            "Remit was stopped; it goes on at the next start.",
+        ),
+        (
+            event(Kind.STEP_DONE, Actor.EXECUTOR, {"step": "execute_tool:1"}),
+            "Thought it through, turn 2.",
+        ),
+        (event(Kind.STEP_DONE, Actor.EXECUTOR, {"step": "dance"}), "Did dance."),
+        (event(Kind.DELIVERY_CLAIMED, Actor.COURIER, {"attempt": 2}), "About to send (attempt 2)."),
+        (
+            event(Kind.DELIVERY_SETTLED, Actor.COURIER, {"answer": "refused", "note": "no"}),
+            "Refused by the channel: no.",
+        ),
+        (
+            event(Kind.REVIEW_DECIDED, Actor.OWNER, {"answer": "back", "text": "shorter"}),
+            "You sent it back: shorter",
+        ),
+        (
+            event(Kind.TASK_UPDATED, Actor.OWNER, {"wish": "pause"}),
+            "You asked for a pause; it stops at the next boundary.",
+        ),
+        (
+            event(Kind.TASK_UPDATED, Actor.OWNER, {"wish": None}),
+            "You took that back; it goes on.",
+        ),
+        (event(Kind.TASK_UPDATED, Actor.OWNER, {"what": "restored"}), "You changed it: restored."),
+    ],
+)
+def test_what_happened_is_told_in_a_sentence(entry: Event, said: str) -> None:
+    assert tell.sentence(entry) == said
+    assert tell.inked(entry).text == said
+
+
+def test_every_kind_of_event_can_be_told() -> None:
+    assert set(tell._TELL) == set(Kind)

@@ -1,0 +1,204 @@
+"""One life of a Remit that may be killed at any moment: its work, its owner, its provider.
+
+    REMIT_FAILPOINT=settle_send:before:2 python crash_worker.py HOME
+
+Started again on the same HOME it goes on, until every task has ended or waits for an answer that
+only a person who looked at the phone could give. With a second argument it writes there how often
+each failpoint was passed.
+"""
+
+import asyncio
+import contextlib
+import json
+import sys
+from collections import Counter
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from remit import wiring
+from remit.deliver import courier
+from remit.errors import Conflict, Transient
+from remit.failpoint import failpoint
+from remit.model.codec import text_of
+from remit.model.contract import Contract, ContractType, Criterion
+from remit.model.delivery import Answer, Delivery, Parcel, Retry
+from remit.model.plan import Item
+from remit.model.reply import Ask, Prompt, Reply
+from remit.model.review import Answered, Decision
+from remit.model.status import Reason, Status
+from remit.model.task import Cue, Source, SourceKind, Task
+from remit.settings import Settings
+from remit.store import search, sqlite
+from remit.testing import FileOutbox
+from remit.wiring import House, WallClock
+
+PROVEN: Final = Contract(ContractType.VERIFIABLE, (Criterion("mentions", "says hi", "hi"),))
+OUT, BOARD, MUM = Delivery("outbox"), Delivery("dashboard"), Delivery("outbox", "mum")
+
+
+TOMORROW: Final = WallClock().now() + timedelta(days=1)
+
+
+def cue(
+    ref: str,
+    *delivery: Delivery,
+    contract: Contract | None = None,
+    scheduled_for: datetime | None = None,
+) -> Cue:
+    composed = bool(delivery) and all(each.content for each in delivery)
+    return Cue(
+        source=Source(SourceKind.MANUAL, ref),
+        title=ref,
+        text=ref,
+        work=() if composed else (Item(ref),),
+        delivery=delivery,
+        contract=contract,
+        scheduled_for=scheduled_for,
+    )
+
+
+CUES: Final = (
+    cue("composed", Delivery("outbox", content="call mom")),
+    cue("composed for two", Delivery("outbox", content="a"), Delivery("outbox", content="b")),
+    cue("thought", OUT),
+    cue("thought for three", OUT, BOARD, OUT),
+    cue("proven", OUT, contract=PROVEN),
+    cue("fixed", OUT, contract=PROVEN),
+    cue("noted"),
+    cue("to mum", MUM),
+    cue("asks", OUT),
+    cue("flaky", OUT),
+    cue("busy", OUT),
+    cue("paused", OUT),
+    cue("hastened", OUT, scheduled_for=TOMORROW),
+    cue("cancelled", OUT, scheduled_for=TOMORROW),
+    cue("deleted", BOARD),
+)
+
+
+class Provider(FileOutbox):
+    """Takes its time, so that a kill finds others in the middle too; is busy when told."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._log = path.with_suffix(".begun")
+
+    async def send(self, parcel: Parcel) -> Answer:
+        if parcel.body == "busy" and self.begun().count(parcel.key) < 2:
+            self._begin(parcel)
+            return Retry("busy", after=0.01)
+        self._begin(parcel)
+        failpoint("request:half")
+        await asyncio.sleep(0.003)
+        answer = await super().send(parcel)
+        failpoint("request:accepted")
+        await asyncio.sleep(0.001)
+        return answer
+
+    def begun(self) -> list[str]:
+        return self._log.read_text().splitlines() if self._log.exists() else []
+
+    def _begin(self, parcel: Parcel) -> None:
+        with self._log.open("a") as file:
+            file.write(parcel.key + "\n")
+
+
+class Brain:
+    """Thinks a moment; what it was asked stands in a file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    async def think(self, prompt: Prompt, *, session: str) -> Reply:
+        del session
+        title = prompt.text.splitlines()[0].removeprefix('Task: "').removesuffix('"')
+        with self._path.open("a") as file:
+            file.write(text_of(title) + "\n")
+        asked = self._path.read_text().count(text_of(title) + "\n")
+        await asyncio.sleep(0.002)
+        if title == "asks" and "teal" not in prompt.text:
+            return Reply("", ask=Ask(Reason.INPUT, "Which colour?"))
+        if title == "flaky" and asked == 1:
+            raise Transient("Not now.", after=0.01)
+        if title == "fixed" and "Not proven yet" not in prompt.text:
+            return Reply("<deliverable>bye</deliverable>")
+        return Reply(f"Thought. <deliverable>{'busy' if title == 'busy' else 'hi'}</deliverable>")
+
+
+ANSWERS: Final = {
+    Reason.APPROVAL: Decision(Answered.APPROVE),
+    Reason.INPUT: Decision(Answered.ANSWER, "teal"),
+    Reason.POISON: Decision(Answered.APPROVE),
+}
+
+
+async def owner(house: House, tasks: dict[str, Task]) -> None:
+    """Do whatever the owner would do as things stood; meanwhile it may be too late for it."""
+    with contextlib.suppress(Conflict):
+        await acts(house, tasks)
+
+
+async def acts(house: House, tasks: dict[str, Task]) -> None:
+    for review in await house.inbox.waiting():
+        if review.reason in ANSWERS and review.id is not None:
+            await house.inbox.decide(review.id, ANSWERS[review.reason])
+    if tasks["paused"].status is Status.PAUSED:
+        await house.owner.resume(tasks["paused"].id)
+    if tasks["hastened"].status is Status.READY:
+        await house.owner.run_now(tasks["hastened"].id)
+    if tasks["cancelled"].status is Status.READY:
+        await house.owner.cancel(tasks["cancelled"].id)
+    deleted = tasks["deleted"]
+    if deleted.ended and deleted.deleted_at is None:
+        await house.owner.delete(deleted.id)
+        await house.owner.undelete(deleted.id)
+        await house.owner.delete(deleted.id)
+
+
+async def known(house: House) -> dict[str, Task]:
+    pages = [
+        await house.db.read(search.page, search.Filter(limit=100, deleted=deleted))
+        for deleted in (False, True)
+    ]
+    return {task.source.ref: task for page in pages for task in page.tasks}
+
+
+def rests(task: Task) -> bool:
+    gone = task.source.ref != "deleted" or task.deleted_at is not None
+    return (task.ended and gone) or task.reason is Reason.AMBIGUOUS
+
+
+async def live(home: Path) -> None:
+    brain, provider = Brain(home / "brain.log"), Provider(home / "provider.jsonl")
+    settings = Settings(home=home)
+    async with wiring.opened(settings, brain=brain, channels={"outbox": provider}) as house:
+        tasks = {each.source.ref: await house.intake.admit(each) for each in CUES}
+        if tasks["paused"].status is Status.NEW:
+            await house.owner.pause(tasks["paused"].id)
+        await house.engine.start()
+        while not all(map(rests, tasks.values())):
+            await owner(house, tasks)
+            await house.engine.settled()
+            await asyncio.sleep(0.003)
+            tasks = await known(house)
+        await house.engine.stop()
+
+
+def counted(passed: Counter[str]) -> None:
+    """Count the failpoints instead of dying at one."""
+
+    def failpoint(name: str) -> None:
+        passed[name] += 1
+
+    for module in (sqlite, courier, sys.modules[__name__]):
+        vars(module)["failpoint"] = failpoint
+
+
+if __name__ == "__main__":
+    passed: Counter[str] = Counter()
+    if len(sys.argv) > 2:
+        counted(passed)
+    asyncio.run(live(Path(sys.argv[1])))
+    if len(sys.argv) > 2:
+        Path(sys.argv[2]).write_text(json.dumps(passed))

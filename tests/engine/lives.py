@@ -1,0 +1,147 @@
+"""Lives of a Remit that is killed, and what history says about them afterwards.
+
+The verdict rests on two witnesses: the provider's own file and the rows of the database, read
+with plain SQL. What Remit says of itself is compared with them, never believed.
+"""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+from remit.store.audit import complaints
+from remit.store.connection import SqliteTx, connect
+from tests.engine import crash_worker
+
+WORKER: Final = Path(crash_worker.__file__)
+REFS: Final = {each.source.ref for each in crash_worker.CUES}
+ENDS: Final = {ref: "cancelled" if ref == "cancelled" else "completed" for ref in REFS}
+PATIENCE: Final = 60  # seconds a life may take on a busy machine
+
+
+def ended(process: "subprocess.Popen[str]") -> str:
+    """Wait for a process to end, and return its last words; one that hangs is not left behind."""
+    try:
+        return process.communicate(timeout=PATIENCE)[1]
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+
+
+class Life:
+    """One directory, and the processes that lived and died in it."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.kills = 0
+        self.cut: set[str] = set()  # tasks with a send that was claimed and never recorded
+
+    def killed_at(self, failpoint: str) -> bool:
+        """Live until the failpoint; say whether it was reached."""
+        return self._died(self.start(failpoint))
+
+    def killed_after(self, seconds: float) -> bool:
+        """Live for so long, then be killed from outside, wherever it stands."""
+        process = self.start()
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        return self._died(process)
+
+    def lives_on(self) -> Counter[str]:
+        """Live to the end; return which failpoints were passed, and how often."""
+        census = self.home.with_suffix(".census")
+        process = self.start(census=census)
+        errors = ended(process)
+        assert process.returncode == 0, errors
+        return Counter(json.loads(census.read_text()))
+
+    def start(self, failpoint: str = "", census: Path | None = None) -> "subprocess.Popen[str]":
+        self.home.mkdir(exist_ok=True)
+        more = [str(census)] if census else []
+        return subprocess.Popen(
+            [sys.executable, str(WORKER), str(self.home), *more],
+            env={**os.environ, "REMIT_FAILPOINT": failpoint},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def _died(self, process: "subprocess.Popen[str]") -> bool:
+        errors = ended(process)
+        died = process.returncode == -signal.SIGKILL
+        assert died or process.returncode == 0, errors
+        self.kills += died
+        self.cut |= {str(row[0]) for row in self.ask(_CUT)}
+        return died
+
+    def ask(self, sql: str) -> list[tuple[object, ...]]:
+        path = self.home / "agent.db"
+        if not path.exists():
+            return []
+        with closing(sqlite3.connect(path)) as connection:
+            if not connection.execute("PRAGMA user_version").fetchone()[0]:
+                return []  # killed before the first schema was there
+            return connection.execute(sql).fetchall()
+
+    # What history says --------------------------------------------------------------------------
+
+    def judge(self) -> None:
+        """Nothing lost, nothing twice, and asked about exactly what nobody can know."""
+        self._nothing_lost()
+        self._nothing_twice()
+        asked = {str(row[0]) for row in self.ask(_ASKED)}
+        assert asked == self.cut
+        self._journal_whole()
+
+    def _nothing_lost(self) -> None:
+        found = {
+            str(ref): (str(status), reason, id_) for ref, status, reason, id_ in self.ask(_TASKS)
+        }
+        assert found.keys() == REFS
+        for ref, (status, reason, id_) in found.items():
+            if id_ in self.cut:
+                assert (status, reason) == ("needs_review", "ambiguous"), ref
+            else:
+                assert (status, reason) == (ENDS[ref], None), ref
+
+    def _nothing_twice(self) -> None:
+        accepted = Counter(self._accepted())
+        assert set(accepted.values()) <= {1}
+        deliveries = {str(key): str(status) for key, status in self.ask(_OUTBOX)}
+        assert accepted.keys() <= deliveries.keys()
+        for key, status in deliveries.items():
+            wanted = {"sent": {1}, "unknown": {0, 1}, "pending": {0}}[status]
+            assert accepted[key] in wanted, (key, status)
+
+    def _accepted(self) -> list[str]:
+        path = self.home / "provider.jsonl"
+        lines = path.read_text().splitlines() if path.exists() else []
+        return [json.loads(line)["key"] for line in lines]
+
+    def _journal_whole(self) -> None:
+        with closing(connect(self.home / "agent.db", writable=False)) as connection:
+            assert list(complaints(SqliteTx(connection))) == []
+        seqs = [row[0] for row in self.ask("SELECT seq FROM events ORDER BY seq")]
+        assert seqs == list(range(1, len(seqs) + 1))
+        gaps = self.ask(
+            "SELECT task_id FROM events GROUP BY task_id HAVING COUNT(*) <> MAX(n) OR MIN(n) <> 1"
+        )
+        assert gaps == []
+        held = self.ask("SELECT id FROM tasks WHERE worker IS NOT NULL")
+        assert held == []
+
+
+_CUT: Final = """
+SELECT DISTINCT task_id FROM attempts JOIN deliveries ON deliveries.id = attempts.delivery_id
+ WHERE attempts.answer IS NULL
+"""
+_ASKED: Final = "SELECT DISTINCT task_id FROM reviews WHERE reason = 'ambiguous'"
+_TASKS: Final = "SELECT source_ref, status, reason, id FROM tasks"
+_OUTBOX: Final = "SELECT id, status FROM deliveries WHERE channel = 'outbox'"

@@ -1,0 +1,223 @@
+"""A world that can be watched and troubled: slow brains, slow channels, a store that is full."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
+
+from remit import wiring
+from remit.errors import StoreFull
+from remit.model.contract import Contract, ContractType, Criterion, Finding, Result
+from remit.model.delivery import Answer, Delivery, Parcel
+from remit.model.event import Kind
+from remit.model.ids import SessionId, TaskId
+from remit.model.plan import Item
+from remit.model.reply import Prompt, Reply
+from remit.model.task import Cue, Source, SourceKind, Task
+from remit.ports import Brain, Channel, Check
+from remit.settings import Engine, Settings
+from remit.store import search
+from remit.store.database import Database, Tx
+from remit.testing import Outbox, World
+from remit.verify.verdict import Verifier
+from remit.wiring import House
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+HI = "Thought about it. <deliverable>Hi</deliverable>"
+SLOW = Contract(ContractType.VERIFIABLE, (Criterion("slow", "somebody looks at it"),))
+
+
+async def until(condition: Callable[[], bool | Awaitable[bool]]) -> None:
+    """Wait, in real time, for what other threads and tasks are about to do."""
+    for _ in range(5000):
+        found = condition()
+        if found if isinstance(found, bool) else await found:
+            return
+        await asyncio.sleep(0.002)
+    raise AssertionError(condition)
+
+
+async def everything(world: World) -> list[Task]:
+    """Every task there is, oldest first."""
+    page = await world.house.db.read(search.page, search.Filter(limit=search.MOST))
+    return list(reversed(page.tasks))
+
+
+class Gate:
+    """Something that takes until it is let go, and counts who is inside."""
+
+    def __init__(self) -> None:
+        self.open = asyncio.Event()
+        self.inside = self.entered = self.most = self.cancelled = 0
+
+    async def passed(self) -> None:
+        self.inside += 1
+        self.entered += 1
+        self.most = max(self.most, self.inside)
+        try:
+            await self.open.wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        finally:
+            self.inside -= 1
+
+    async def reached(self, times: int = 1) -> None:
+        await until(lambda: self.entered >= times)
+
+
+class SlowBrain(Gate):
+    async def think(self, prompt: Prompt, *, session: str) -> Reply:
+        del prompt, session
+        await self.passed()
+        return Reply(HI)
+
+
+class SlowCheck(Gate):
+    async def check(self, task: Task, criterion: Criterion, text: str) -> Finding:
+        del task, text
+        await self.passed()
+        return Finding(criterion.activity, Result.PASS)
+
+
+class SlowOutbox(Outbox):
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = Gate()
+
+    async def send(self, parcel: Parcel) -> Answer:
+        await self.gate.passed()
+        return await super().send(parcel)
+
+
+class Moody:
+    """A brain that does what it is told in turn, then says hi."""
+
+    def __init__(self, *moods: BaseException | str) -> None:
+        self.moods = list(moods)
+        self.heard: list[str] = []
+
+    async def think(self, prompt: Prompt, *, session: str) -> Reply:
+        del session
+        self.heard.append(prompt.text)
+        mood = self.moods.pop(0) if self.moods else HI
+        if isinstance(mood, BaseException):
+            raise mood
+        return Reply(mood)
+
+
+class Watched:
+    """The store, counted; when `full` nothing works, else all but what is `broken`.
+
+    A verb in `late` is written at once, but answered only when its event is set.
+    """
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self.writes: Counter[str] = Counter()
+        self.reads: Counter[str] = Counter()
+        self.full = False
+        self.broken: set[str] = set()
+        self.late: dict[str, asyncio.Event] = {}
+
+    async def write(
+        self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        self.writes[work.__name__] += 1
+        self._trouble(work.__name__)
+        result = await self._db.write(work, *args, **kwargs)
+        if work.__name__ in self.late:
+            await self.late[work.__name__].wait()
+        return result
+
+    async def read(
+        self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        self.reads[work.__name__] += 1
+        self._trouble(work.__name__)
+        return await self._db.read(work, *args, **kwargs)
+
+    def on_commit(self, tell: Callable[[int], None]) -> None:
+        self._db.on_commit(tell)
+
+    async def close(self) -> None:
+        await self._db.close()
+
+    def _trouble(self, verb: str) -> None:
+        if self.full or verb in self.broken:
+            raise StoreFull("agent.db", "no space left on device")
+
+
+class Rig(World):
+    """A world with a watched store, checks of its own, and what the engine may."""
+
+    def __init__(
+        self,
+        home: Path,
+        *,
+        brain: Brain | None = None,
+        channels: Mapping[str, Channel] | None = None,
+        checks: Mapping[str, Check] | None = None,
+        limits: Engine | None = None,
+    ) -> None:
+        settings = Settings(home=home, engine=limits or Engine())
+        super().__init__(home, brain=brain or Moody(), channels=channels, settings=settings)
+        self._checks = checks
+        self.db: Watched
+
+    def _opened(self) -> AbstractAsyncContextManager[House]:
+        return self._rebuilt(super()._opened())
+
+    @asynccontextmanager
+    async def _rebuilt(self, whole: AbstractAsyncContextManager[House]) -> AsyncIterator[House]:
+        async with whole as house:
+            self.db = Watched(house.db)
+            built = wiring._build(house.settings, self.db, self.clock, self.brain, self._channels)
+            if self._checks is not None:
+                rooms = replace(built.engine._rooms, verifier=Verifier(self._checks))
+                built.engine._rooms = rooms
+            yield built
+
+    async def admit(
+        self,
+        ref: str,
+        *,
+        delivery: Sequence[Delivery] = (Delivery("outbox"),),
+        contract: Contract | None = None,
+        session: str | None = None,
+        kind: SourceKind = SourceKind.MANUAL,
+        work: Sequence[str] = (),
+    ) -> Task:
+        cue = Cue(
+            source=Source(kind, ref),
+            title=ref,
+            text=ref,
+            delivery=tuple(delivery),
+            contract=contract,
+            session_id=SessionId(session) if session else None,
+            work=tuple(Item(line) for line in work),
+        )
+        return await self.house.intake.admit(cue)
+
+    async def crash(self) -> None:
+        """Die without another write, then start again on the same files."""
+        self.db.full = True
+        for leg, steps in self.house.engine._legs.values():
+            steps.hurried = True
+            leg.cancel()
+        await self.restart()
+
+    async def steps(self, task_id: TaskId) -> list[str]:
+        """The names of a task's steps, as the journal tells them."""
+        history = await self.history(task_id)
+        return [str(e.data["step"]) for e in history if e.kind is Kind.STEP_DONE]
+
+    async def moves(self, task_id: TaskId) -> list[str]:
+        """Where a task went, as the journal tells it."""
+        history = await self.history(task_id)
+        return [str(e.data["to"]) for e in history if e.kind is Kind.TASK_MOVED]

@@ -1,0 +1,221 @@
+"""A question waits for days and over restarts, and the decision is acted on once."""
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from remit.brain.absent import NoBrain
+from remit.errors import AlreadyDecided
+from remit.model.contract import Contract, ContractType, Criterion
+from remit.model.delivery import Accepted, Delivery, Unknown
+from remit.model.review import Answered, Review
+from remit.model.status import Reason, Status
+from remit.model.task import Task
+from remit.run import MOST_FIXES
+from remit.testing import World, script
+from tests.engine.rig import HI, Moody, Rig
+
+DAYS = timedelta(days=5)
+MUM = Delivery("outbox", "mum")
+
+
+async def waiting(rig: World, reason: Reason) -> Review:
+    """Let days and a restart go by; the question must still be there, and nothing else."""
+    await rig.run()
+    await rig.restart()
+    await rig.run(DAYS)
+    (review,) = await rig.waiting()
+    assert review.reason is reason
+    task = await rig.get(review.task_id)
+    assert (task.status, task.reason) == (Status.NEEDS_REVIEW, reason)
+    return review
+
+
+async def decided(rig: World, review: Review, answer: Answered, text: str | None = None) -> Task:
+    """Decide, go dark before the engine can act on it, and let it go on."""
+    await rig.decide(review, answer, text)
+    await rig.restart()
+    await rig.run(timedelta(hours=1))
+    with pytest.raises(AlreadyDecided):
+        await rig.decide(review, answer, text)
+    return await rig.get(review.task_id)
+
+
+async def test_a_held_deliverable_is_edited_and_exactly_that_goes_out(tmp_path: Path) -> None:
+    async with Rig(tmp_path, brain=Moody("no tags at all")) as rig:
+        await rig.admit("held")
+        review = await waiting(rig, Reason.DELIVERABLE)
+        assert review.evidence == "no tags at all"
+        text = "  Liebe Mama,\n\n• Sanur 🏖️\t5 km  "
+        task = await decided(rig, review, Answered.EDIT, text)
+
+        assert task.status is Status.COMPLETED
+        assert [parcel.body for parcel in rig.outbox.sent] == [text.strip()]
+
+
+async def test_an_edit_passes_the_gate_like_anything_else(tmp_path: Path) -> None:
+    async with Rig(tmp_path, brain=Moody("no tags at all")) as rig:
+        await rig.admit("held")
+        review = await waiting(rig, Reason.DELIVERABLE)
+        await decided(rig, review, Answered.EDIT, "\u200bNONE")
+
+        second = await waiting(rig, Reason.DELIVERABLE)
+        assert second.id != review.id
+        assert rig.outbox.tried == []
+        assert (await decided(rig, second, Answered.DECLINE)).status is Status.CANCELLED
+        assert rig.outbox.tried == []
+
+
+async def test_sent_back_with_a_word_the_work_is_done_anew_with_that_word(tmp_path: Path) -> None:
+    brain = Moody("no tags", HI)
+    async with Rig(tmp_path, brain=brain) as rig:
+        await rig.admit("back")
+        review = await waiting(rig, Reason.DELIVERABLE)
+        task = await decided(rig, review, Answered.BACK, "Shorter, please: 'no' tags?")
+
+        assert (task.status, task.round) == (Status.COMPLETED, 1)
+        assert "Shorter, please: 'no' tags?" in brain.heard[1]
+        assert len(rig.outbox.sent) == 1
+
+
+async def test_an_answer_reaches_the_next_prompt(tmp_path: Path) -> None:
+    brain = script(
+        [
+            {"when": "Portugal", "reply": HI},
+            {"ask": "Which passport do you hold?"},
+        ]
+    )
+    async with World(tmp_path, brain=brain) as world:
+        await world.add("Which visa do I need?")
+        review = await waiting(world, Reason.INPUT)
+        assert review.question == "Which passport do you hold?"
+        task = await decided(world, review, Answered.ANSWER, "Portugal")
+
+        assert task.status is Status.COMPLETED
+        assert task.round == 0
+        assert len(world.outbox.sent) == 1
+
+
+async def test_an_approval_sends_the_bytes_that_were_shown(tmp_path: Path) -> None:
+    brain = Moody(HI, "<deliverable>Other</deliverable>")
+    async with Rig(tmp_path, brain=brain) as rig:
+        await rig.admit("to mum", delivery=[MUM])
+        review = await waiting(rig, Reason.APPROVAL)
+        assert rig.outbox.tried == []
+        task = await decided(rig, review, Answered.APPROVE)
+
+        assert task.status is Status.COMPLETED
+        assert [(p.recipient, p.body) for p in rig.outbox.sent] == [("mum", review.evidence)]
+        assert len(brain.heard) == 1
+
+
+async def test_an_approval_of_other_bytes_is_asked_for_again(tmp_path: Path) -> None:
+    brain = Moody(HI, "<deliverable>Other</deliverable>")
+    async with Rig(tmp_path, brain=brain) as rig:
+        await rig.admit("to mum", delivery=[MUM])
+        first = await waiting(rig, Reason.APPROVAL)
+        await decided(rig, first, Answered.BACK, "warmer")
+        second = await waiting(rig, Reason.APPROVAL)
+
+        assert (first.evidence, second.evidence) == ("Hi", "Other")
+        assert first.digest != second.digest
+        assert rig.outbox.tried == []
+
+
+async def test_each_recipient_is_asked_about_alone(tmp_path: Path) -> None:
+    async with Rig(tmp_path) as rig:
+        both = [MUM, replace(MUM, recipient="dad"), Delivery("outbox")]
+        task = await rig.admit("family", delivery=both)
+        await decided(rig, await waiting(rig, Reason.APPROVAL), Answered.APPROVE)
+        second = await waiting(rig, Reason.APPROVAL)
+        assert second.question == "Send this to dad on outbox?"
+        assert [parcel.recipient for parcel in rig.outbox.sent] == ["mum"]
+        await decided(rig, second, Answered.EDIT, "Hi, dad")
+
+        assert (await rig.get(task.id)).status is Status.COMPLETED
+        said = [(parcel.recipient, parcel.body) for parcel in rig.outbox.sent]
+        assert said == [("mum", "Hi"), ("dad", "Hi, dad"), (None, "Hi")]
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "sends"),
+    [
+        (Answered.ARRIVED, Status.COMPLETED, 1),
+        (Answered.RESEND, Status.COMPLETED, 2),
+        (Answered.DROP, Status.FAILED, 1),
+        (Answered.DECLINE, Status.CANCELLED, 1),
+    ],
+)
+async def test_a_doubt_is_settled_by_the_owner_alone(
+    tmp_path: Path, answer: Answered, status: Status, sends: int
+) -> None:
+    async with Rig(tmp_path) as rig:
+        rig.outbox.answers = [Unknown("no answer within 30 s"), Accepted("second")]
+        await rig.admit("doubt")
+        review = await waiting(rig, Reason.AMBIGUOUS)
+        assert "no answer within 30 s" in review.question
+        assert len(rig.outbox.tried) == 1
+        task = await decided(rig, review, answer)
+
+        assert task.status is status
+        assert len(rig.outbox.tried) == sends
+        assert await rig.waiting() == []
+
+
+async def test_two_doubts_are_two_questions(tmp_path: Path) -> None:
+    async with Rig(tmp_path) as rig:
+        rig.outbox.answers = [Unknown("a"), Unknown("b")]
+        task = await rig.admit("two", delivery=[Delivery("outbox"), Delivery("outbox")])
+        await decided(rig, await waiting(rig, Reason.AMBIGUOUS), Answered.ARRIVED)
+        await decided(rig, await waiting(rig, Reason.AMBIGUOUS), Answered.RESEND)
+
+        ended = await rig.get(task.id)
+        assert ended.status is Status.COMPLETED
+        assert len(rig.outbox.tried) == 3
+
+
+async def test_a_second_doubt_about_the_same_message_is_asked_again(tmp_path: Path) -> None:
+    async with Rig(tmp_path) as rig:
+        rig.outbox.answers = [Unknown("a"), Unknown("b")]
+        await rig.admit("again")
+        await decided(rig, await waiting(rig, Reason.AMBIGUOUS), Answered.RESEND)
+        second = await waiting(rig, Reason.AMBIGUOUS)
+        assert "b" in second.question
+        task = await decided(rig, second, Answered.ARRIVED)
+
+        assert task.status is Status.COMPLETED
+        assert len(rig.outbox.tried) == 2
+
+
+async def test_work_that_cannot_be_proven_is_fixed_then_asked_about_then_accepted(
+    tmp_path: Path,
+) -> None:
+    brain = Moody()
+    contract = Contract(ContractType.VERIFIABLE, (Criterion("mentions", "says it", "Sanur"),))
+    async with Rig(tmp_path, brain=brain) as rig:
+        await rig.admit("prove", contract=contract)
+        review = await waiting(rig, Reason.VERIFICATION)
+        assert len(brain.heard) == MOST_FIXES + 1
+        assert rig.outbox.tried == []
+        task = await decided(rig, review, Answered.APPROVE)
+
+        assert task.status is Status.COMPLETED
+        assert task.verdict is not None
+        assert not task.verdict.passed
+        assert len(rig.outbox.sent) == 1
+        assert len(brain.heard) == MOST_FIXES + 1
+
+
+async def test_without_a_brain_it_waits_until_there_is_one(tmp_path: Path) -> None:
+    async with Rig(tmp_path, brain=NoBrain()) as rig:
+        await rig.admit("think")
+        review = await waiting(rig, Reason.AUTH)
+        assert "[brain]" in review.question
+        rig.brain = Moody()
+        await rig.restart()
+        task = await decided(rig, review, Answered.APPROVE)
+
+        assert task.status is Status.COMPLETED
+        assert len(rig.outbox.sent) == 1

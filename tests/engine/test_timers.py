@@ -1,0 +1,209 @@
+"""When: timers, clocks that jump, and an engine that does nothing while nothing is due."""
+
+import asyncio
+import re
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from remit.engine.local import LONGEST_NAP
+from remit.model.event import Kind
+from remit.model.status import Status
+from remit.store import tasks
+from remit.testing import FrozenClock, World
+from tests.engine.rig import Moody, Rig, everything, until
+
+DAY = timedelta(days=1)
+HOUR = timedelta(hours=1)
+MANY = 20_000
+
+
+async def test_scheduled_tasks_run_at_their_time_and_in_its_order(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        start = world.now
+        for hours in (5, 1, 30, 2):
+            text = f"in {hours} h"
+            await world.add(text, content=text, at=start + timedelta(hours=hours))
+        early = await world.add("now", content="now")
+
+        await world.run(4 * HOUR)
+        assert [parcel.body for parcel in world.outbox.sent] == ["now", "in 1 h", "in 2 h"]
+        await world.run(2 * DAY)
+
+        assert [parcel.body for parcel in world.outbox.sent][3:] == ["in 5 h", "in 30 h"]
+        assert (await world.get(early.id)).started_at == start
+        for task in await everything(world):
+            assert task.started_at == task.scheduled_for or task.id == early.id
+
+
+async def test_what_was_planned_for_later_can_be_run_now_and_runs_once(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        task = await world.add("later", content="later", at=world.now + 3 * DAY)
+        await world.run()
+
+        await world.house.owner.run_now(task.id)
+        await world.run(10 * DAY)
+
+        assert len(world.outbox.sent) == 1
+        assert (await world.get(task.id)).started_at == world.now - 10 * DAY
+
+
+async def test_thirty_days_with_restarts_run_every_task_once_and_on_its_day(
+    tmp_path: Path,
+) -> None:
+    async with World(tmp_path) as world:
+        start = world.now
+        for day in range(1, 31):
+            await world.add(f"day {day}", content=f"day {day}", at=start + day * DAY)
+        for _ in range(10):
+            await world.run(3 * DAY)
+            await world.restart()
+
+        assert [p.body for p in world.outbox.sent] == [f"day {day}" for day in range(1, 31)]
+        assert world.now == start + 30 * DAY
+        for task in await everything(world):
+            assert task.status is Status.COMPLETED
+            assert task.started_at == task.scheduled_for
+
+
+async def test_a_clock_that_jumps_three_days_on_or_an_hour_back_runs_each_task_once(
+    tmp_path: Path,
+) -> None:
+    async with World(tmp_path) as world:
+        start = world.now
+        for hour in range(1, 100):
+            text = f"{hour:02}"
+            await world.add(text, content=text, at=start + hour * HOUR)
+
+        await world.run(2 * HOUR)
+        world.clock.jump(world.now - HOUR)
+        await world.run(3 * HOUR)
+        world.clock.jump(world.now + 3 * DAY)
+        await world.run()
+        world.clock.jump(world.now - HOUR)
+        await world.run(2 * DAY)
+
+        assert [parcel.body for parcel in world.outbox.sent] == [f"{n:02}" for n in range(1, 100)]
+
+
+class SleepyClock(FrozenClock):
+    """A machine that was suspended: the clock on the wall goes on, whoever sleeps does not."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._asleep = timedelta(0)
+
+    def now(self) -> datetime:
+        return super().now() + self._asleep
+
+    def suspend(self, span: timedelta) -> None:
+        self._asleep += span
+
+
+async def test_a_machine_that_slept_notices_what_fell_due_within_half_a_minute(
+    tmp_path: Path,
+) -> None:
+    world = World(tmp_path)
+    clock = world.clock = SleepyClock()
+    async with world:
+        await world.add("morning", content="Good morning", at=world.now + DAY)
+        await world.run()
+
+        clock.suspend(DAY)
+        await asyncio.sleep(0.05)
+        assert world.outbox.sent == []
+        clock.advance(timedelta(seconds=LONGEST_NAP))
+        await until(lambda: len(world.outbox.sent) == 1)
+
+
+class TickingClock(FrozenClock):
+    """Every look at it takes a little time."""
+
+    def now(self) -> datetime:
+        self._at += timedelta(milliseconds=7)
+        return self._at
+
+
+async def test_what_falls_due_between_two_looks_at_the_clock_is_not_slept_over(
+    tmp_path: Path,
+) -> None:
+    world = World(tmp_path)
+    clock = world.clock = TickingClock()
+    async with world:
+        for n in range(60):
+            at = clock._at + timedelta(milliseconds=200 + n)
+            await world.add(f"{n}", content=f"{n}", at=at)
+
+        def all_sent() -> bool:
+            clock.jump(clock._at)  # whoever slept until now wakes
+            return len(world.outbox.sent) == 60
+
+        await until(all_sent)
+
+
+async def test_an_idle_engine_neither_reads_nor_writes(tmp_path: Path) -> None:
+    async with Rig(tmp_path) as rig:
+        await rig.add("later", content="later", at=rig.now + 30 * DAY)
+        await rig.run()
+        await asyncio.sleep(0.05)
+        before = rig.db.reads.total(), rig.db.writes.total()
+
+        for _ in range(50):
+            rig.clock.advance(timedelta(minutes=3))
+            await asyncio.sleep(0.001)
+
+        assert (rig.db.reads.total(), rig.db.writes.total()) == before
+
+
+async def test_it_is_settled_only_if_nothing_came_at_the_last_moment(tmp_path: Path) -> None:
+    async with Rig(tmp_path) as rig:
+        await rig.run()
+        settled = asyncio.create_task(rig.house.engine.settled())
+        await asyncio.sleep(0)  # it has seen that all is idle, and looks once more
+        rig.house.engine.nudge()
+        await asyncio.sleep(0)
+        assert not settled.done()
+        await asyncio.wait_for(settled, 10)
+
+
+async def test_a_heart_beats_only_while_there_is_work(tmp_path: Path) -> None:
+    async with Rig(tmp_path) as rig:
+        rig.clock.advance(timedelta(minutes=1))
+        await asyncio.sleep(0.02)
+        assert rig.db.writes["beat"] == 1  # the one at the start
+
+        gate = asyncio.Event()
+        rig.db.late["settle_send"] = gate
+        await rig.add("x", content="x")
+        await until(lambda: rig.db.writes["settle_send"] == 1)
+        rig.clock.advance(timedelta(minutes=1))
+        await until(lambda: rig.db.writes["beat"] == 2)
+        gate.set()
+        await rig.run()
+
+
+async def test_tens_of_thousands_of_scheduled_tasks_cost_no_coroutine(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        await world.run()
+        before = len(asyncio.all_tasks())
+        for n in range(0, MANY, 500):
+            at = world.now + timedelta(seconds=3600 + n)
+            await asyncio.gather(*(world.add(f"{n + i}", content="x", at=at) for i in range(500)))
+        await world.run()
+
+        counts = await world.house.db.read(tasks.counts)
+        assert counts == {"ready": MANY}
+        assert len(asyncio.all_tasks()) <= before + 2  # the nap until the first of them
+        assert world.house.engine.running == 0
+
+
+async def test_the_journal_tells_who_did_what_when(tmp_path: Path) -> None:
+    async with Rig(tmp_path, brain=Moody()) as rig:
+        task = await rig.admit("tell me")
+        await rig.run()
+
+        history = await rig.history(task.id)
+        assert [event.n for event in history] == list(range(1, len(history) + 1))
+        assert await rig.moves(task.id) == ["ready", "running", "delivering", "completed"]
+        who = [e.actor.value for e in history if e.kind is Kind.TASK_MOVED]
+        assert who == ["prioritise", "engine", "executor", "courier"]
+        assert all(re.fullmatch(r"[0-9a-f]{64}", event.hash) for event in history)

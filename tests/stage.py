@@ -1,0 +1,99 @@
+"""The spine on a stage: brain, channels, store and time are played, the order is real."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from remit.brain.scripted import ScriptedBrain
+from remit.brain.think import Thinker
+from remit.deliver.courier import Courier
+from remit.deliver.dashboard import Dashboard
+from remit.model.contract import Contract, ContractType, Criterion
+from remit.model.delivery import Delivery
+from remit.model.ids import DeliveryId, SessionId, TaskId
+from remit.model.reply import Memory as Recalled
+from remit.model.review import Review
+from remit.model.status import Reason, Status
+from remit.model.task import Creator, Source, SourceKind, Task, TaskType
+from remit.plan.draft import Planner
+from remit.ports import Brain, Channel
+from remit.recall.session import Recall
+from remit.run import Outcome, Rooms, Wait, run
+from remit.testing import START, Memory, Outbox, script
+from remit.verify.text import CHECKS
+from remit.verify.verdict import Verifier
+
+SANUR = "I searched a lot. <deliverable>Sanur.</deliverable>"
+MUM = Delivery("outbox", "mum", id=DeliveryId("dlv-mum"))
+ME = Delivery("outbox", id=DeliveryId("dlv-me"))
+BOARD = Delivery("dashboard", id=DeliveryId("dlv-board"))
+
+
+class NoRecall(Recall):
+    """Nothing is like this one."""
+
+    def __init__(self) -> None:
+        pass
+
+    async def like(self, task: Task) -> Recalled:
+        del task
+        return Recalled()
+
+
+@dataclass
+class Stage:
+    """The spine with everything around it played."""
+
+    memory: Memory
+    brain: Brain
+    outbox: Outbox
+
+    async def go(self) -> Outcome:
+        channels: dict[str, Channel] = {"outbox": self.outbox, "dashboard": Dashboard()}
+        rooms = Rooms(
+            Planner(),
+            NoRecall(),
+            Thinker(self.brain, channels),
+            Verifier(CHECKS),
+            Courier(channels),
+        )
+        return await run(rooms, self.memory)
+
+    async def asks(self, reason: Reason) -> Review:
+        """Go on until the owner is asked, and check for what."""
+        outcome = await self.go()
+        assert isinstance(outcome, Wait), outcome
+        assert outcome.review.reason is reason
+        return outcome.review
+
+    @property
+    def said(self) -> list[str]:
+        return [parcel.body for parcel in self.outbox.sent]
+
+    @property
+    def prompts(self) -> list[str]:
+        assert isinstance(self.brain, ScriptedBrain)
+        return self.brain.heard
+
+
+def stage(*delivery: Delivery, replies: tuple[object, ...] = (SANUR,), **more: object) -> Stage:
+    lines = [each if isinstance(each, Mapping) else {"reply": each} for each in replies]
+    once = [{**line, "times": 1} for line in lines[:-1]]
+    task = Task(
+        id=TaskId("task-1"),
+        type=TaskType.IMMEDIATE,
+        source=Source(SourceKind.MANUAL, "1"),
+        title="Beaches",
+        instructions="Find one",
+        status=Status.RUNNING,
+        created_at=START,
+        last_updated=START,
+        created_by=Creator.USER,
+        session_id=SessionId("ses-1"),
+        delivery=delivery,
+    )
+    task = replace(task, **more)  # type: ignore[arg-type]
+    return Stage(Memory(task), script([*once, lines[-1]]), Outbox())  # type: ignore[list-item]
+
+
+def contract(*criteria: Criterion, kind: ContractType = ContractType.VERIFIABLE) -> Contract:
+    return Contract(kind, criteria or (Criterion("mentions", "names it", "Sanur"),))

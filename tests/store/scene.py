@@ -1,0 +1,200 @@
+"""A small store to try verbs on: one file, one connection, tasks in every place of their life."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Concatenate, Final, ParamSpec, TypeVar
+
+from remit.model.delivery import Delivery
+from remit.model.ids import Ids, ReviewId, TaskId, WorkerId
+from remit.model.plan import Rule
+from remit.model.review import Review
+from remit.model.status import ACTIVE, TERMINAL, Actor, Reason, Status
+from remit.model.task import Creator, Priority, Source, SourceKind, Task, TaskType
+from remit.store import audit, events, home, moves, queue, tasks
+from remit.store.connection import SqliteTx, connect
+from remit.store.database import Cell, Row, Tx
+from remit.store.moves import Ending
+from remit.store.queue import Claim, Wanted
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+AT: Final = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+RULE: Final = Rule("default", "no rule matched")
+WORKER: Final = WorkerId("wrk-1")
+BODY: Final = "Sanur is calm and shallow."
+DIGEST: Final = hashlib.sha256(BODY.encode()).hexdigest()
+ROOMY: Final = Wanted(64, {}, suspects=True, ageing=timedelta(seconds=900))
+
+
+class Scene:
+    """Every verb runs in a transaction of its own, as the writer runs it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        if not path.exists():
+            path.write_bytes(_prepared())
+        self.connection = connect(path)
+        # What is tried here is never cut off from power; test_durability.py cuts.
+        self.connection.execute("PRAGMA synchronous = OFF")
+        self.tx = SqliteTx(self.connection)
+        self.now = AT
+        self.ids = Ids(lambda: self.now, Random(7).getrandbits)  # noqa: S311 - ids, not secrets
+
+    def close(self) -> None:
+        self.connection.close()
+
+    def do(self, verb: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a verb; what it raises leaves nothing behind."""
+        self.tx.begin()
+        try:
+            result = verb(self.tx, *args, **kwargs)
+        except BaseException:
+            self.tx.rollback()
+            raise
+        self.tx.commit()
+        return result
+
+    def sql(self, text: str, *params: Cell) -> list[Row]:
+        """Go around the store, straight into the file."""
+        return self.connection.execute(text, params).fetchall()
+
+    def wait(self, seconds: float = 1) -> datetime:
+        self.now += timedelta(seconds=seconds)
+        return self.now
+
+    # Tasks --------------------------------------------------------------------------------------
+
+    def task(self, title: str = "Water the plants", **changes: object) -> Task:
+        """A task as intake makes it; it is not stored yet."""
+        ident = self.ids.task()
+        plain = Task(
+            id=ident,
+            type=TaskType.IMMEDIATE,
+            source=Source(SourceKind.MANUAL, ident),
+            title=title,
+            instructions=f"Please: {title}",
+            created_at=self.now,
+            last_updated=self.now,
+            created_by=Creator.USER,
+            session_id=self.ids.session(),
+        )
+        return replace(plain, **changes)  # type: ignore[arg-type]
+
+    def admit(self, title: str = "Water the plants", **changes: object) -> Task:
+        return self.do(tasks.admit, self.task(title, **changes))
+
+    def ready(
+        self, title: str = "Water the plants", priority: Priority = Priority.LOW, **changes: object
+    ) -> Task:
+        task = self.admit(title, **changes)
+        assert self.do(queue.rank, task.id, priority, RULE, self.now)
+        return self.get(task.id)
+
+    def claim(self, worker: WorkerId = WORKER, wanted: Wanted = ROOMY) -> list[Claim]:
+        return self.do(queue.claim, worker, wanted, self.ids.run, self.now)
+
+    def running(self, title: str = "Water the plants", **changes: object) -> Claim:
+        """A task that a leg holds; it goes before whatever else is due."""
+        task = self.ready(title, Priority.CRITICAL, **changes)
+        (claim,) = self.claim(wanted=replace(ROOMY, room=1))
+        assert claim.task.id == task.id
+        return claim
+
+    def delivering(self, *channels: str) -> Claim:
+        """A task that is being delivered, with one delivery a channel."""
+        sends = tuple(Delivery(name, id=self.ids.delivery()) for name in channels or ("outbox",))
+        claim = self.running("Send the letter", delivery=sends)
+        self.move(claim, Status.DELIVERING)
+        return replace(claim, task=self.get(claim.task.id))
+
+    def asking(self, reason: Reason = Reason.INPUT, **more: object) -> tuple[Task, ReviewId]:
+        """A task that waits for its owner."""
+        claim = self.running()
+        review = self.question(claim, reason, **more)
+        self.finish(claim, "wait", Status.NEEDS_REVIEW, review=review)
+        assert review.id is not None
+        return self.get(claim.task.id), review.id
+
+    def standing(self, status: Status) -> Task:
+        """A task that stands there and that no leg holds."""
+        if status in ACTIVE | {Status.COMPLETED, Status.FAILED}:
+            return self._at_rest(status)
+        if status is Status.NEEDS_REVIEW:
+            return self.asking()[0]
+        task = self.admit() if status is Status.NEW else self.ready()
+        if status is Status.PAUSED:
+            self.do(moves.pause, task.id, self.now)
+        elif status is Status.CANCELLED:
+            self.do(moves.cancel, task.id, self.now)
+        return self.get(task.id)
+
+    def _at_rest(self, status: Status) -> Task:
+        claim = self.delivering() if status is Status.DELIVERING else self.running()
+        if status is Status.VERIFYING:
+            self.move(claim, status)
+        outcome = {Status.COMPLETED: "done", Status.FAILED: "fail"}.get(status, "retry")
+        by = {Status.VERIFYING: Actor.VERIFIER, Status.DELIVERING: Actor.COURIER}
+        later = None if status in TERMINAL else self.now + timedelta(minutes=5)
+        self.finish(claim, outcome, status, by=by.get(status, Actor.EXECUTOR), due_at=later)
+        return self.get(claim.task.id)
+
+    # Verbs --------------------------------------------------------------------------------------
+
+    def get(self, task_id: TaskId) -> Task:
+        return tasks.get(self.tx, task_id)
+
+    def move(self, claim: Claim, to: Status, by: Actor = Actor.EXECUTOR) -> None:
+        task = self.get(claim.task.id)
+        self.do(moves.move, task, claim.lease, to, by, details=None, now=self.now)
+
+    def finish(self, claim: Claim, outcome: str, to: Status, **more: object) -> None:
+        plain = Ending(outcome=outcome, to=to, by=Actor.EXECUTOR)
+        ending = replace(plain, **more)  # type: ignore[arg-type]
+        task = self.get(claim.task.id)
+        self.do(moves.finish, task, claim.lease, claim.task.last_updated, ending, self.now)
+
+    def question(self, claim: Claim, reason: Reason = Reason.INPUT, **more: object) -> Review:
+        review = Review(
+            id=self.ids.review(),
+            task_id=claim.task.id,
+            key=f"ask:{claim.lease.number}",
+            reason=reason,
+            question="Which ones?",
+            resume_to=Status.RUNNING,
+        )
+        return replace(review, **more)  # type: ignore[arg-type]
+
+    # What must always be true -------------------------------------------------------------------
+
+    def kinds(self, task_id: TaskId) -> list[str]:
+        return [event.kind.value for event in events.of_task(self.tx, task_id)]
+
+    def image(self) -> dict[str, list[Row]]:
+        """All that the file says, table by table."""
+        named = self.sql("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+        tables = [str(row["name"]) for row in named]
+        return {table: self.sql(f"SELECT * FROM {table}") for table in tables}  # noqa: S608
+
+    def complaints(self) -> list[str]:
+        """What the audit finds, and whatever is missing in the sequence of events."""
+        found = list(audit.complaints(self.tx))
+        seqs = [row["seq"] for row in self.sql("SELECT seq FROM events ORDER BY seq")]
+        if seqs != list(range(1, len(seqs) + 1)):
+            found.append("the journal has a gap")
+        return found
+
+
+@cache
+def _prepared() -> bytes:
+    """The bytes of a fresh file; to make one takes longer than to copy one."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "agent.db"
+        home.prepare(path)
+        return path.read_bytes()

@@ -1,0 +1,193 @@
+"""What the file itself refuses, whoever writes: illegal moves, forgotten tasks, a changed past."""
+
+import re
+import sqlite3
+from itertools import product
+
+import pytest
+
+from remit.model.conversation import Action, Role
+from remit.model.delivery import DeliveryStatus
+from remit.model.status import BY_PAIR, MOVES, PAUSABLE, TERMINAL, Reason, Status
+from remit.model.task import Creator, Priority, SourceKind, Taint, TaskType
+from remit.store import home
+from tests.store.scene import Scene
+
+PAIRS = [(was, to) for was, to in product(Status, Status) if was is not to]
+ILLEGAL = [pair for pair in PAIRS if pair not in BY_PAIR]
+# The shortest legal way to each status, as raw statements may go it.
+WAY: dict[Status, tuple[Status, ...]] = {
+    Status.NEW: (),
+    Status.READY: (Status.READY,),
+    Status.RUNNING: (Status.READY, Status.RUNNING),
+    Status.VERIFYING: (Status.READY, Status.RUNNING, Status.VERIFYING),
+    Status.DELIVERING: (Status.READY, Status.DELIVERING),
+    Status.NEEDS_REVIEW: (Status.READY, Status.RUNNING, Status.NEEDS_REVIEW),
+    Status.PAUSED: (Status.PAUSED,),
+    Status.COMPLETED: (Status.READY, Status.RUNNING, Status.COMPLETED),
+    Status.FAILED: (Status.READY, Status.RUNNING, Status.FAILED),
+    Status.CANCELLED: (Status.CANCELLED,),
+}
+# Every list of words in the schema, and the words of the code.
+WORDS: dict[tuple[str, str], set[str]] = {
+    ("tasks", "type"): set(TaskType),
+    ("tasks", "source_kind"): set(SourceKind),
+    ("tasks", "status"): set(Status),
+    ("tasks", "reason"): set(Reason),
+    ("tasks", "priority"): set(Priority),
+    ("tasks", "wish"): {"pause", "cancel", "delete"},
+    ("tasks", "created_by"): set(Creator),
+    ("tasks", "taint"): set(Taint),
+    ("runs", "outcome"): {
+        *("done", "wait", "retry", "fail", "cancelled", "paused", "parked", "crashed")
+    },
+    ("deliveries", "status"): set(DeliveryStatus),
+    ("attempts", "answer"): {"accepted", "retry", "refused", "unknown"},
+    ("turns", "role"): set(Role),
+    ("turns", "task_action"): set(Action),
+}
+
+
+def test_the_illegal_pairs_are_those_of_the_specification() -> None:
+    assert (len(BY_PAIR), len(ILLEGAL)) == (34, 56)
+
+
+def test_the_moves_in_the_file_are_the_moves_of_the_table(scene: Scene) -> None:
+    stored = {(row["was"], row["now"]) for row in scene.sql("SELECT was, now FROM moves")}
+
+    assert stored == {(move.was.value, move.to.value) for move in MOVES}
+
+
+@pytest.mark.parametrize(("was", "to"), ILLEGAL)
+def test_no_statement_makes_an_illegal_move(scene: Scene, was: Status, to: Status) -> None:
+    task = _standing(scene, was)
+
+    with pytest.raises(sqlite3.IntegrityError, match="illegal move"):
+        _force(scene, task, to)
+
+    assert _status(scene, task) is was
+
+
+@pytest.mark.parametrize(("was", "to"), sorted(BY_PAIR))
+def test_every_move_of_the_table_is_let_through(scene: Scene, was: Status, to: Status) -> None:
+    if was is Status.PAUSED and to in PAUSABLE:
+        task = _standing(scene, to)
+        _force(scene, task, Status.PAUSED)
+    else:
+        task = _standing(scene, was)
+
+    _force(scene, task, to)
+
+    assert _status(scene, task) is to
+
+
+@pytest.mark.parametrize(
+    ("was", "to"), [(a, b) for a, b in product(sorted(PAUSABLE), sorted(PAUSABLE)) if a is not b]
+)
+def test_a_pause_ends_only_where_it_began(scene: Scene, was: Status, to: Status) -> None:
+    task = _standing(scene, was)
+    _force(scene, task, Status.PAUSED)
+
+    with pytest.raises(sqlite3.IntegrityError, match="illegal move"):
+        _force(scene, task, to)
+
+
+@pytest.mark.parametrize("status", [status for status in Status if status is not Status.NEW])
+def test_a_task_is_born_new_and_nothing_else(scene: Scene, status: Status) -> None:
+    scene.admit()
+    columns = [str(row["name"]) for row in scene.sql("PRAGMA table_info(tasks)")]
+    copied = ", ".join("NULL" if name == "no" else f":{name}" for name in columns)
+    row = dict(scene.sql("SELECT * FROM tasks")[0])
+    row |= {"id": scene.ids.task(), "source_ref": "another", "status": status.value}
+    row |= {"reason": "input" if status is Status.NEEDS_REVIEW else None, "resume_to": "ready"}
+
+    with pytest.raises(sqlite3.IntegrityError, match="a task starts as new"):
+        scene.connection.execute(f"INSERT INTO tasks VALUES ({copied})", row)  # noqa: S608
+
+
+def test_no_statement_forgets_a_task_or_a_part_of_the_journal(scene: Scene) -> None:
+    scene.admit()
+    before = scene.image()
+
+    for statement in ("DELETE FROM tasks", "DELETE FROM events", "UPDATE events SET data = '{}'"):
+        with pytest.raises(sqlite3.IntegrityError, match=r"kept|append-only"):
+            scene.sql(statement)
+
+    assert scene.image() == before
+
+
+@pytest.mark.parametrize("table", ["tasks", "events"])
+def test_no_row_is_replaced_by_another_of_the_same_name(scene: Scene, table: str) -> None:
+    scene.admit()
+
+    with pytest.raises(sqlite3.IntegrityError, match=r"kept|append-only"):
+        scene.sql(f"INSERT OR REPLACE INTO {table} SELECT * FROM {table}")  # noqa: S608
+
+
+@pytest.mark.parametrize("status", sorted(set(Status) - TERMINAL))
+def test_only_an_ended_task_can_be_hidden(scene: Scene, status: Status) -> None:
+    task = _standing(scene, status)
+
+    with pytest.raises(sqlite3.IntegrityError, match="CHECK"):
+        scene.sql("UPDATE tasks SET deleted_at = 1 WHERE id = ?", task)
+
+
+@pytest.mark.parametrize("status", [Status.NEEDS_REVIEW, Status.PAUSED])
+def test_a_wait_cannot_forget_where_it_leads(scene: Scene, status: Status) -> None:
+    task = _standing(scene, status)
+
+    with pytest.raises(sqlite3.IntegrityError, match="CHECK"):
+        scene.sql("UPDATE tasks SET resume_to = NULL WHERE id = ?", task)
+
+
+def test_a_question_has_a_reason_and_nothing_else_has(scene: Scene) -> None:
+    asked, running = _standing(scene, Status.NEEDS_REVIEW), _standing(scene, Status.RUNNING)
+
+    with pytest.raises(sqlite3.IntegrityError, match="CHECK"):
+        scene.sql("UPDATE tasks SET reason = NULL WHERE id = ?", asked)
+    with pytest.raises(sqlite3.IntegrityError, match="CHECK"):
+        scene.sql("UPDATE tasks SET reason = 'input' WHERE id = ?", running)
+
+
+@pytest.mark.parametrize(("table", "column"), WORDS)
+def test_the_words_in_the_schema_are_the_words_of_the_code(table: str, column: str) -> None:
+    assert _checked(table, column) == WORDS[table, column]
+
+
+def test_no_list_of_words_in_the_schema_is_left_unwatched() -> None:
+    schema = "\n".join(home.migrations())
+    lists = re.findall(r"CHECK \((\w+) (?:IN \(|= ')", schema)
+
+    assert sorted(lists) == sorted(column for _, column in WORDS)
+
+
+def _standing(scene: Scene, status: Status) -> str:
+    task = scene.admit()
+    for step in WAY[status]:
+        _force(scene, task.id, step)
+    return task.id
+
+
+def _status(scene: Scene, task: str) -> Status:
+    return Status(str(scene.sql("SELECT status FROM tasks WHERE id = ?", task)[0]["status"]))
+
+
+def _force(scene: Scene, task: str, to: Status) -> None:
+    waits = to in (Status.NEEDS_REVIEW, Status.PAUSED)
+    scene.sql(
+        "UPDATE tasks SET resume_to = CASE WHEN ? THEN status END, status = ?, reason = ?"
+        " WHERE id = ?",
+        waits,
+        to.value,
+        "input" if to is Status.NEEDS_REVIEW else None,
+        task,
+    )
+
+
+def _checked(table: str, column: str) -> set[str]:
+    """The words that the schema allows in a column."""
+    schema = "\n".join(home.migrations())
+    body = re.search(rf"CREATE TABLE {table} \((.*?)\n\)", schema, re.DOTALL)
+    assert body is not None
+    check = re.search(rf"CHECK \(({column} (?:IN|=) [^)]*)\)", body[1])
+    return set(re.findall(r"'(\w+)'", check[1])) if check else set()

@@ -1,0 +1,304 @@
+"""The directory and the file: held by one, recognised, checked, and never replaced by nothing."""
+
+import fcntl
+import os
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from remit.errors import (
+    HomeLocked,
+    StoreBusy,
+    StoreCorrupt,
+    StoreForeign,
+    StoreNewer,
+    StoreTrouble,
+)
+from remit.store import connection, home, legacy
+from remit.store.database import SQL
+from tests.store.scene import Scene
+
+HOLD = """
+import sys
+from pathlib import Path
+from remit.store import home
+with home.lock(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "deep" / "home" / "agent.db"
+
+
+# The directory ------------------------------------------------------------------------------------
+
+
+def test_a_second_process_is_told_who_works_here(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", HOLD, str(tmp_path)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as first:
+        assert first.stdout is not None
+        assert first.stdout.readline() == "held\n"
+        assert home.is_locked(tmp_path)
+        told = rf"process {first.pid}\b.*One process per directory"
+        with pytest.raises(HomeLocked, match=told), home.lock(tmp_path):
+            pass
+        second = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
+        assert second.returncode != 0
+        assert f"process {first.pid}" in second.stderr
+        first.send_signal(signal.SIGKILL)
+
+    assert not home.is_locked(tmp_path)
+    with home.lock(tmp_path):  # a dead process holds nothing
+        assert (tmp_path / "lock").read_text() == f"process {os.getpid()}"
+
+
+def test_a_lock_that_names_nobody_is_still_a_lock(tmp_path: Path) -> None:
+    with (tmp_path / "lock").open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(HomeLocked, match="process unknown"), home.lock(tmp_path):
+            pass
+
+
+def test_a_directory_nobody_has_used_is_free(tmp_path: Path) -> None:
+    assert not home.is_locked(tmp_path)
+    assert not home.is_locked(tmp_path / "nowhere")
+
+
+# A new file ---------------------------------------------------------------------------------------
+
+
+def test_a_new_file_is_made_whole_and_for_its_owner_alone(path: Path) -> None:
+    home.prepare(path)
+
+    assert [file.name for file in path.parent.iterdir()] == ["agent.db"]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    with closing(connection.connect(path)) as opened:
+        assert home.version(opened) == len(home.migrations())
+
+
+def test_to_prepare_twice_changes_nothing(scene: Scene) -> None:
+    scene.admit()
+    before = scene.image()
+    scene.close()
+
+    home.prepare(scene.path)
+
+    again = Scene(scene.path)
+    assert again.image() == before
+    again.close()
+
+
+@pytest.mark.parametrize("cut", ["touched", "opened", "migrated", "closed"])
+def test_a_cut_while_the_first_file_is_made_leaves_nothing_that_stands_in_the_way(
+    path: Path, monkeypatch: pytest.MonkeyPatch, cut: str
+) -> None:
+    class Cut(Exception):
+        pass
+
+    def fail(*_: object) -> None:
+        raise Cut
+
+    with monkeypatch.context() as patched:
+        match cut:
+            case "touched":
+                patched.setattr(home, "connect", fail)
+            case "opened":
+                patched.setattr(home, "migrate", fail)
+            case "migrated":
+                patched.setattr(legacy, "adopt", fail)
+            case _:
+                patched.setattr(Path, "rename", fail)
+        with pytest.raises(Cut):
+            home.prepare(path)
+    assert not path.exists()
+
+    home.prepare(path)
+
+    Scene(path).close()
+    assert [file.name for file in path.parent.iterdir()] == ["agent.db"]
+
+
+def test_a_killed_first_start_is_made_good_by_the_next(tmp_path: Path) -> None:
+    """Kill it at the very moment the schema is committed, and not one moment before."""
+    code = (
+        "import os, signal, sys; from pathlib import Path; from remit.store import home, legacy\n"
+        "legacy.adopt = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "home.prepare(Path(sys.argv[1]))"
+    )
+    path = tmp_path / "agent.db"
+    command = [sys.executable, "-c", code, str(path)]
+    assert subprocess.run(command, check=False, timeout=20).returncode == -signal.SIGKILL
+
+    home.prepare(path)
+
+    Scene(path).close()
+
+
+# Files that are not ours, or not whole ------------------------------------------------------------
+
+
+def test_the_file_of_another_program_is_left_alone(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("CREATE TABLE songs (name TEXT)")
+        other.commit()
+    before = path.read_bytes()
+
+    with pytest.raises(StoreForeign, match=r"another program.*Nothing was changed"):
+        home.prepare(path)
+
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("text", [b"Dear diary", b"\n", b"SQLite format", os.urandom(5000)])
+def test_a_file_that_is_no_database_is_left_alone(path: Path, text: bytes) -> None:
+    path.parent.mkdir(parents=True)
+    path.write_bytes(text)
+
+    with pytest.raises(StoreForeign, match="not an SQLite file"):
+        home.prepare(path)
+
+    assert path.read_bytes() == text
+
+
+def test_a_folder_in_the_place_of_the_file_is_left_alone(path: Path) -> None:
+    path.mkdir(parents=True)
+
+    with pytest.raises(StoreForeign, match="not a file"):
+        home.prepare(path)
+
+
+def test_an_empty_file_is_not_taken_for_a_new_one(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    path.touch()
+
+    with pytest.raises(StoreCorrupt, match=r"it is empty.*remit restore"):
+        home.prepare(path)
+
+    assert path.read_bytes() == b""
+
+
+def test_a_log_without_its_file_is_not_taken_for_nothing(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    path.with_name("agent.db-wal").write_bytes(b"all that was written since")
+
+    with pytest.raises(StoreCorrupt, match="its log is still there"):
+        home.prepare(path)
+
+    assert not path.exists()
+
+
+def test_a_file_with_a_broken_head_is_damaged_and_not_foreign(scene: Scene) -> None:
+    scene.close()
+    scene.path.write_bytes(b"X" + scene.path.read_bytes()[1:])
+
+    with pytest.raises(StoreCorrupt, match="its header is broken"):
+        home.prepare(scene.path)
+
+
+def test_a_log_that_was_left_behind_is_read(tmp_path: Path) -> None:
+    """The process died: what it had committed stands in the log alone."""
+    scene = Scene(tmp_path / "agent.db")
+    title = scene.admit("Only in the log").title
+    main, log = (tmp_path / name for name in ("agent.db", "agent.db-wal"))
+    left = tmp_path / "left"
+    left.mkdir()
+    for file in (main, log):
+        (left / file.name).write_bytes(file.read_bytes())
+    scene.close()
+    assert title.encode() not in (left / "agent.db").read_bytes()
+
+    home.prepare(left / "agent.db")
+
+    again = Scene(left / "agent.db")
+    assert [row["title"] for row in again.sql("SELECT title FROM tasks")] == [title]
+    again.close()
+
+
+# The schema ---------------------------------------------------------------------------------------
+
+
+def test_a_file_of_a_newer_remit_is_left_alone(scene: Scene) -> None:
+    scene.admit()
+    scene.sql("ALTER TABLE events RENAME TO happenings")  # whatever the future holds
+    scene.sql("PRAGMA user_version = 99")
+    scene.close()
+    before = scene.path.read_bytes()
+
+    with pytest.raises(StoreNewer, match=r"schema 99.*knows up to 1.*Upgrade Remit"):
+        home.prepare(scene.path)
+
+    assert scene.path.read_bytes() == before
+
+
+def test_a_migration_is_done_whole_or_not_at_all(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.admit()
+    before = scene.image()
+    scene.close()
+    known = home.migrations()
+    add = "ALTER TABLE tasks ADD COLUMN mood TEXT; CREATE TABLE moods (name TEXT) STRICT"
+
+    monkeypatch.setattr(home, "migrations", lambda: [*known, f"{add}; CREATE nonsense"])
+    with pytest.raises(StoreTrouble):
+        home.prepare(scene.path)
+    again = Scene(scene.path)
+    assert again.image() == before
+    again.close()
+
+    monkeypatch.setattr(home, "migrations", lambda: [*known, f"{add};"])
+    home.prepare(scene.path)
+    with closing(connection.connect(scene.path)) as opened:
+        assert home.version(opened) == 2
+        assert opened.execute("SELECT mood FROM tasks").fetchone() == {"mood": None}
+
+
+def test_the_migrations_are_numbered_without_a_gap() -> None:
+    names = sorted(path.name for path in (SQL / "migrations").iterdir())
+
+    assert [int(name[:4]) for name in names] == list(range(1, len(names) + 1))
+
+
+# Trouble that is no damage ------------------------------------------------------------------------
+
+
+def test_a_file_that_another_program_holds_is_busy_and_not_damaged(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.close()
+    monkeypatch.setattr(home, "connect", lambda path: connection.connect(path, busy=0.05))
+    with closing(sqlite3.connect(scene.path, isolation_level=None)) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+
+        with pytest.raises(StoreBusy, match="Nothing is lost"):
+            home.prepare(scene.path)
+
+    home.prepare(scene.path)
+
+
+def test_a_large_file_is_checked_at_its_end_only(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = scene.admit()
+    scene.sql("UPDATE tasks SET title = 'Something else'")
+    monkeypatch.setattr(home, "_WHOLE_CHECK_BYTES", 1000)
+
+    home.check(scene.path, scene.connection)
+
+    monkeypatch.undo()
+    with pytest.raises(StoreCorrupt, match=f"title of task {task.id} is not what was admitted"):
+        home.check(scene.path, scene.connection)

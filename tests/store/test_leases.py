@@ -1,0 +1,200 @@
+"""Whoever holds the lease writes; whoever lost it changes nothing, however sure it is."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from remit.errors import IllegalMove, LeaseLost
+from remit.model.delivery import Accepted, Retry
+from remit.model.ids import WorkerId
+from remit.model.run import Lease
+from remit.model.status import Actor, Status
+from remit.store import deliveries, moves, queue, runs
+from remit.store.moves import Ending
+from remit.store.queue import Claim
+from tests.store.scene import BODY, DIGEST, WORKER, Scene
+
+Verb = Callable[[Scene, Claim, Lease], object]
+OTHER = WorkerId("wrk-2")
+
+
+def _record(scene: Scene, claim: Claim, lease: Lease) -> object:
+    return scene.do(runs.record_steps, lease, {"think": "hm", "look": 1}, "{}", scene.now)
+
+
+def _move(scene: Scene, claim: Claim, lease: Lease) -> object:
+    by = Actor.COURIER if claim.task.status is Status.DELIVERING else Actor.EXECUTOR
+    to = Status.COMPLETED
+    return scene.do(moves.move, claim.task, lease, to, by, details=None, now=scene.now)
+
+
+def _finish(scene: Scene, claim: Claim, lease: Lease) -> object:
+    ending = Ending(outcome="done", to=Status.COMPLETED, by=Actor.COURIER, summary="It is out.")
+    return scene.do(moves.finish, claim.task, lease, scene.now, ending, scene.now)
+
+
+def _claim_send(scene: Scene, claim: Claim, lease: Lease) -> object:
+    (delivery,) = claim.task.delivery
+    return scene.do(deliveries.claim_send, lease, delivery, BODY, DIGEST, scene.now)
+
+
+def _post(scene: Scene, claim: Claim, lease: Lease) -> object:
+    (delivery,) = claim.task.delivery
+    return scene.do(deliveries.post, lease, delivery, BODY, DIGEST, scene.now)
+
+
+def _doubt(scene: Scene, claim: Claim, lease: Lease) -> object:
+    (delivery,) = claim.task.delivery
+    return scene.do(deliveries.doubt, lease, delivery, "cut", scene.now)
+
+
+UNDER_LEASE: list[Verb] = [_record, _move, _finish, _claim_send, _post, _doubt]
+under_lease = pytest.mark.parametrize("verb", UNDER_LEASE)
+
+
+@under_lease
+@pytest.mark.parametrize("wrong", [-1, 1])
+def test_a_wrong_lease_writes_nothing(scene: Scene, verb: Verb, wrong: int) -> None:
+    claim = scene.delivering()
+    lease = replace(claim.lease, number=claim.lease.number + wrong)
+    before = scene.image()
+
+    with pytest.raises(LeaseLost, match=claim.task.id):
+        verb(scene, claim, lease)
+
+    assert scene.image() == before
+
+
+@under_lease
+def test_a_leg_that_comes_back_from_the_dead_writes_nothing(scene: Scene, verb: Verb) -> None:
+    """Its process was thought dead, another took over and works; then the first one wakes."""
+    claim = scene.delivering()
+    scene.do(queue.release_orphans, OTHER, scene.ids.review, scene.wait())
+    between = scene.image()
+
+    with pytest.raises(LeaseLost):
+        verb(scene, claim, claim.lease)
+    assert scene.image() == between
+
+    assert len(scene.claim(OTHER)) == 1
+    after = scene.image()
+    with pytest.raises(LeaseLost):
+        verb(scene, claim, claim.lease)
+    assert scene.image() == after
+
+
+@pytest.mark.parametrize("verb", [_record, _move, _finish, _claim_send, _post])
+def test_the_one_who_took_over_writes(scene: Scene, verb: Verb) -> None:
+    claim = scene.delivering()
+    scene.do(queue.release_orphans, OTHER, scene.ids.review, scene.wait())
+    (again,) = scene.claim(OTHER)
+
+    verb(scene, again, again.lease)
+
+    assert again.lease.number > claim.lease.number
+    assert scene.complaints() == []
+
+
+@pytest.mark.parametrize("verb", [_move, _finish])
+def test_a_task_that_has_moved_on_is_not_moved_by_one_who_did_not_see_it(
+    scene: Scene, verb: Verb
+) -> None:
+    claim = scene.delivering()
+    stale = replace(claim, task=replace(claim.task, status=Status.RUNNING))
+    before = scene.image()
+
+    with pytest.raises((LeaseLost, IllegalMove)):
+        verb(scene, stale, claim.lease)
+
+    assert scene.image() == before
+
+
+@under_lease
+def test_after_the_end_of_its_leg_a_lease_is_worth_nothing(scene: Scene, verb: Verb) -> None:
+    claim = scene.delivering()
+    scene.finish(claim, "retry", Status.DELIVERING, by=Actor.COURIER, due_at=scene.now)
+    before = scene.image()
+
+    with pytest.raises(LeaseLost):
+        verb(scene, claim, claim.lease)
+
+    assert scene.image() == before
+
+
+def test_a_late_answer_is_kept_as_evidence_and_changes_no_delivery(scene: Scene) -> None:
+    claim = scene.delivering()
+    _claim_send(scene, claim, claim.lease)
+    scene.do(queue.release_orphans, OTHER, scene.ids.review, scene.wait())
+    (again,) = scene.claim(OTHER)
+
+    (sending,) = claim.task.delivery
+    settled = scene.do(
+        deliveries.settle_send, claim.lease, sending, 1, Accepted("wamid-1"), scene.now
+    )
+
+    assert not settled
+    assert deliveries.of_task(scene.tx, claim.task.id)[0].status == "sending"
+    (attempt,) = scene.sql("SELECT answer, lease FROM attempts")
+    assert (attempt["answer"], attempt["lease"]) == ("accepted", claim.lease.number)
+    assert scene.kinds(claim.task.id)[-1] == "delivery.settled"
+    assert scene.complaints() == []
+
+    _doubt(scene, again, again.lease)
+    assert deliveries.of_task(scene.tx, claim.task.id)[0].status == "unknown"
+    assert scene.complaints() == []
+
+
+def test_there_is_no_doubt_about_what_was_never_sent(scene: Scene) -> None:
+    claim = scene.delivering()
+    before = scene.image()
+
+    with pytest.raises(LeaseLost):
+        _doubt(scene, claim, claim.lease)
+
+    assert scene.image() == before
+
+
+def test_a_delivery_is_claimed_once_and_never_while_it_is_under_way(scene: Scene) -> None:
+    claim = scene.delivering()
+    assert _claim_send(scene, claim, claim.lease) == 1
+    before = scene.image()
+
+    for verb in (_claim_send, _post):
+        with pytest.raises(LeaseLost):
+            verb(scene, claim, claim.lease)
+
+    assert scene.image() == before
+
+
+def test_each_try_to_send_has_a_number_and_a_row(scene: Scene) -> None:
+    claim = scene.delivering()
+    (delivery,) = claim.task.delivery
+
+    for n in (1, 2, 3):
+        assert _claim_send(scene, claim, claim.lease) == n
+        answer = Retry("busy") if n < 3 else Accepted("wamid-3")
+        assert scene.do(deliveries.settle_send, claim.lease, delivery, n, answer, scene.now)
+
+    told = [(row["n"], row["answer"]) for row in scene.sql("SELECT n, answer FROM attempts")]
+    assert told == [(1, "retry"), (2, "retry"), (3, "accepted")]
+    (sent,) = deliveries.of_task(scene.tx, claim.task.id)
+    assert (sent.status, sent.receipt, sent.body) == ("sent", "wamid-3", BODY)
+    assert scene.complaints() == []
+
+
+def test_nobody_holds_two_legs_of_one_task(scene: Scene) -> None:
+    claim = scene.running()
+
+    assert scene.claim(WORKER) == scene.claim(OTHER) == []
+    assert scene.get(claim.task.id).lease == 1
+
+
+def test_a_row_that_moved_on_since_it_was_read_is_not_taken(scene: Scene) -> None:
+    scene.ready()
+    (row,) = scene.sql("SELECT * FROM tasks")
+    assert len(scene.claim()) == 1
+
+    taken = scene.do(queue._take, row, OTHER, scene.ids.run(), scene.now)
+
+    assert taken is None

@@ -1,0 +1,98 @@
+"""Whatever is done to tasks, in any order, the store and the model of the lifecycle agree."""
+
+from collections import Counter
+from functools import partial
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from tests.model.lifecycle_situations import SITUATIONS, Situation
+from tests.store.stage import EASY, KINDS, MOODS, Deed, Shape, Stage
+from tests.store.twin import Twin
+
+# The store has no verb for these yet: nothing finds duplicates, and no policy refuses.
+NOT_BUILT = {"a duplicate", "against policy"}
+MOST_WALKS, STEPS = 500, 60
+rarely = st.sampled_from([False, False, True])
+shapes = st.tuples(st.integers(0, 2), st.sampled_from(KINDS), rarely, rarely)
+
+
+class Machine(RuleBasedStateMachine):
+    """One rule only: left to choose, hypothesis drops whole rules for a while, and nothing ends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = TemporaryDirectory()
+        self.stage = Stage(Path(self.folder.name))
+
+    def teardown(self) -> None:
+        self.stage.close()
+        self.folder.cleanup()
+
+    @initialize(chosen=st.lists(shapes, min_size=1, max_size=3))
+    def tasks_come_in(self, chosen: list[Shape]) -> None:
+        for shape in chosen:
+            self.stage.admit(*shape)
+
+    @rule(what=st.sampled_from(EASY), n=st.integers(0, 40))
+    def something_happens(self, what: str, n: int) -> None:
+        possible = list(self.stage.possible(what)) or [self.stage.dispatch]
+        possible[n % len(possible)]()
+
+    @invariant()
+    def the_store_and_the_model_agree(self) -> None:
+        self.stage.compare()
+
+    @invariant()
+    def the_file_is_in_order(self) -> None:
+        self.stage.inspect()
+
+
+Machine.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestLifecycle = Machine.TestCase
+
+
+def test_everything_the_model_knows_happens_in_the_store_too(tmp_path: Path) -> None:
+    """Long walks by dice; what was done least comes first, so that nothing is left out."""
+    dice, done = Random(6), Counter[object]()  # noqa: S311 - dice
+    known = {why for why in SITUATIONS if why.name not in NOT_BUILT}
+    for n in range(MOST_WALKS):
+        known -= _walk(tmp_path / str(n), dice, done)
+        if not known:
+            break
+
+    assert {(why.name, why.was, why.to) for why in known} == set()
+
+
+def _walk(folder: Path, dice: Random, done: Counter[object]) -> set[Situation]:
+    folder.mkdir()
+    stage, mood = Stage(folder), dice.choice(MOODS)
+    for _ in range(3):
+        stage.admit(
+            dice.randint(0, 2), dice.choice(KINDS), dice.random() < 0.3, dice.random() < 0.3
+        )
+    for _ in range(STEPS):
+        if all(twin.ended for twin in stage.twins):
+            break
+        possible = list(stage.possible(dice.choice(mood))) or [stage.dispatch]
+        dice.shuffle(possible)
+        deed = min(possible, key=lambda deed: done[_kind(deed)])
+        done[_kind(deed)] += 1
+        deed()
+        stage.compare()
+    stage.inspect()
+    stage.close()
+    return set[Situation]().union(*(twin.happened for twin in stage.twins))
+
+
+def _kind(deed: Deed) -> object:
+    """Deeds are of a kind if the same is done to a task that stands in the same place."""
+    if not isinstance(deed, partial):
+        return deed.__name__
+    told = [part for part in deed.args if isinstance(part, str)]
+    stands = [twin.config[:3] for twin in deed.args if isinstance(twin, Twin)]
+    return (deed.func.__name__, str(deed.keywords), *told, *stands)

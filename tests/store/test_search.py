@@ -1,0 +1,247 @@
+"""Lists of tasks: filters, words, and pages that show each task once."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from remit.errors import BadInput, NotFound
+from remit.model.delivery import Delivery
+from remit.model.ids import SessionId, TaskId
+from remit.model.status import TERMINAL, Status
+from remit.model.task import Priority, Source, SourceKind, TaskType
+from remit.store import search, tasks
+from remit.store.search import Filter
+from tests.store.scene import Scene
+
+
+def found(scene: Scene, **wanted: object) -> list[str]:
+    page = search.page(scene.tx, replace(Filter(), **wanted))  # type: ignore[arg-type]
+    return [task.title for task in page.tasks]
+
+
+# Filters ------------------------------------------------------------------------------------------
+
+
+def test_the_newest_comes_first(scene: Scene) -> None:
+    for n in range(5):
+        scene.admit(f"task {n}")
+
+    assert found(scene) == ["task 4", "task 3", "task 2", "task 1", "task 0"]
+    assert found(scene, limit=2) == ["task 4", "task 3"]
+
+
+@pytest.mark.parametrize("status", Status)
+def test_every_status_can_be_asked_for_alone_and_with_others(scene: Scene, status: Status) -> None:
+    standing = {each: scene.standing(each).id for each in Status}
+
+    (one,) = search.page(scene.tx, Filter(statuses=(status,))).tasks
+    assert (one.id, one.status) == (standing[status], status)
+    both = search.page(scene.tx, Filter(statuses=(status, Status.NEW, status))).tasks
+    assert {task.id for task in both} == {standing[status], standing[Status.NEW]}
+    assert [task.id for task in both] == sorted((task.id for task in both), reverse=True)
+
+
+def test_filters_are_taken_together(scene: Scene) -> None:
+    scene.ready("mail", Priority.HIGH, source=Source(SourceKind.EMAIL, "1"))
+    scene.ready("low mail", source=Source(SourceKind.EMAIL, "2"))
+    scene.ready("high", Priority.HIGH)
+    scene.admit("planned", type=TaskType.SCHEDULED, session_id=SessionId("ses-a"))
+
+    assert found(scene, source=SourceKind.EMAIL) == ["low mail", "mail"]
+    assert found(scene, source=SourceKind.EMAIL, priority=Priority.HIGH) == ["mail"]
+    assert found(scene, priority=Priority.HIGH) == ["high", "mail"]
+    assert found(scene, type=TaskType.SCHEDULED) == ["planned"]
+    assert found(scene, session=SessionId("ses-a")) == ["planned"]
+    assert found(scene, session=SessionId("ses-a"), priority=Priority.HIGH) == []
+    assert found(scene, text="mail", priority=Priority.LOW) == ["low mail"]
+    assert found(scene, text="mail", statuses=(Status.NEW,)) == []
+    assert found(scene, text="mail", statuses=(Status.READY, Status.NEW)) == ["low mail", "mail"]
+
+
+def test_what_was_deleted_is_shown_only_to_who_asks_for_it(scene: Scene) -> None:
+    ended = [scene.standing(status) for status in sorted(TERMINAL)]
+    for task in ended:
+        scene.do(tasks.delete, task.id, scene.now)
+    kept = scene.admit("kept")
+
+    assert [task.id for task in search.page(scene.tx, Filter()).tasks] == [kept.id]
+    hidden = search.page(scene.tx, Filter(deleted=True)).tasks
+    assert [task.id for task in hidden] == [task.id for task in reversed(ended)]
+    failed = search.page(scene.tx, Filter(deleted=True, statuses=(Status.FAILED,))).tasks
+    assert [task.status for task in failed] == [Status.FAILED]
+    assert tasks.counts(scene.tx) == {"new": 1}
+
+
+def test_a_page_shows_each_task_with_its_own_deliveries(scene: Scene) -> None:
+    for n in range(4):
+        sends = [Delivery("outbox", f"to {n}.{m}", id=scene.ids.delivery()) for m in range(n)]
+        scene.admit(f"task {n}", delivery=tuple(sends))
+
+    for task in search.page(scene.tx, Filter()).tasks:
+        n = int(task.title[-1])
+        assert [each.recipient for each in task.delivery] == [f"to {n}.{m}" for m in range(n)]
+
+
+@pytest.mark.parametrize("limit", [-1, 0, search.MOST + 1])
+def test_a_page_has_a_size(scene: Scene, limit: int) -> None:
+    with pytest.raises(BadInput, match="between 1 and 500"):
+        search.page(scene.tx, Filter(limit=limit))
+
+
+def test_a_page_after_a_task_that_is_not_there_is_refused(scene: Scene) -> None:
+    with pytest.raises(NotFound, match="no task task-x"):
+        search.page(scene.tx, Filter(before=TaskId("task-x")))
+
+
+# Pages --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        Filter(limit=7),
+        Filter(limit=7, statuses=(Status.NEW, Status.READY)),
+        Filter(limit=7, text="task"),
+        Filter(limit=1, priority=Priority.LOW),
+        Filter(limit=50),
+        Filter(limit=51),
+    ],
+    ids=["all", "statuses", "words", "one at a time", "exactly", "more than there is"],
+)
+def test_pages_show_each_task_once_while_others_come_in(scene: Scene, wanted: Filter) -> None:
+    there = [
+        (scene.ready if n % 3 else scene.admit)(f"task {n}").id  # type: ignore[operator]
+        for n in range(50)
+    ]
+    seen: list[TaskId] = []
+    while True:
+        page = search.page(scene.tx, wanted)
+        assert len(page.tasks) <= wanted.limit
+        seen += [task.id for task in page.tasks]
+        if page.next is None:
+            break
+        wanted = replace(wanted, before=page.next)
+        for n in range(3):
+            scene.admit(f"task that came meanwhile {n}")
+
+    assert seen == list(reversed(there))
+
+
+def test_the_last_page_says_that_it_is_the_last(scene: Scene) -> None:
+    for _ in range(4):
+        scene.admit()
+
+    first = search.page(scene.tx, Filter(limit=2))
+    assert first.next == first.tasks[-1].id
+    assert search.page(scene.tx, Filter(limit=2, before=first.next)).next is None
+
+
+# Words --------------------------------------------------------------------------------------------
+
+
+def test_words_are_found_in_title_text_and_result(scene: Scene) -> None:
+    scene.admit("Call Ana", instructions="Ask about the Café Müller booking.")
+    claim = scene.running("Find beaches")
+    scene.finish(claim, "done", Status.COMPLETED, summary="Sanur is calm and shallow.")
+
+    assert found(scene, text="ana") == ["Call Ana"]
+    assert found(scene, text="cafe muller") == ["Call Ana"]
+    assert found(scene, text="Sanur") == ["Find beaches"]
+    assert found(scene, text="sha") == ["Find beaches"]  # the last word may be unfinished
+    assert found(scene, text="sha calm") == []  # the others may not
+    assert found(scene, text="calm beaches") == ["Find beaches"]
+    assert found(scene, text="calm ana") == []
+
+
+def test_what_is_found_follows_what_is_written(scene: Scene) -> None:
+    claim = scene.running("Find beaches")
+    scene.finish(claim, "retry", Status.RUNNING, due_at=scene.now, summary="Nothing yet.")
+    (claim,) = scene.claim()
+    scene.finish(claim, "done", Status.COMPLETED, summary="Sanur.")
+
+    assert found(scene, text="nothing") == []
+    assert found(scene, text="sanur") == ["Find beaches"]
+
+
+@pytest.mark.parametrize("text", ["", " ", '"', "*", "()", "NEAR(", "- -", "🌊", "🌊🌊 *", "\x00"])
+def test_a_search_without_a_word_is_refused_with_a_sentence(scene: Scene, text: str) -> None:
+    if text == "NEAR(":
+        assert found(scene, text=text) == []
+        return
+    with pytest.raises(BadInput, match="at least one word"):
+        found(scene, text=text)
+
+
+STRANGE = [
+    'say "hello"',
+    "NEAR(ana bob, 3)",
+    "ana AND OR NOT",
+    "title:ana",
+    "ana*bob*",
+    "^ana",
+    "{title} : ana",
+    "ana -bob",
+    "o'brien",
+    "snake_case_word",
+    "___",
+    "_ ana _",
+    "ครับผม",
+    "ที่นี่ กรุงเทพฯ",
+    "日本語 の テスト",
+    "مرحبا بالعالم",
+    "naïve Ünïcödé",
+    "ana 🌊",
+    "²³½ ⅷ",
+    "a" * 5000,
+    " ".join(f"w{n}" for n in range(3000)),
+    "ana\x00bob",
+    "ana\ud800",
+    "'; DROP TABLE tasks; --",
+]
+
+
+@pytest.mark.parametrize("text", STRANGE)
+def test_whatever_is_typed_is_words_and_nothing_else(scene: Scene, text: str) -> None:
+    written = text.encode(errors="replace").decode()
+    scene.admit(written)
+    scene.admit("Something else")
+
+    shown = found(scene, text=text)
+
+    assert shown in ([written], [])
+    assert "Something else" not in shown
+
+
+def test_thai_and_underscores_are_found_as_they_are_written(scene: Scene) -> None:
+    scene.admit("ซื้อตั๋ว ไปกรุงเทพ")
+    scene.admit("rename snake_case_word")
+
+    assert found(scene, text="กรุงเทพ") == []  # it stands inside a word, and nobody cuts Thai
+    assert found(scene, text="ไปกรุง") == ["ซื้อตั๋ว ไปกรุงเทพ"]
+    assert found(scene, text="snake_case_word") == ["rename snake_case_word"]
+    assert found(scene, text="case_w") == ["rename snake_case_word"]
+
+
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(text=st.text(max_size=40))
+def test_no_text_at_all_breaks_the_search(scene: Scene, text: str) -> None:
+    try:
+        page = search.page(scene.tx, Filter(text=text))
+    except BadInput:
+        return
+    assert page.tasks == ()
+
+
+# Ids ----------------------------------------------------------------------------------------------
+
+
+def test_the_shortest_part_of_an_id_that_is_enough_finds_it(scene: Scene) -> None:
+    made = [scene.admit().id for _ in range(5)]
+
+    assert tasks.ids_like(scene.tx, made[0]) == [made[0]]
+    assert tasks.ids_like(scene.tx, made[0][:10]) == sorted(made)[:3]
+    assert tasks.ids_like(scene.tx, "task-7") == []

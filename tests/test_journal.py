@@ -1,0 +1,246 @@
+"""The journal: followed without a gap and without a double, copied into logs that mend."""
+
+import asyncio
+import json
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from remit import notify
+from remit.engine.loops import keep_logs
+from remit.errors import BadInput
+from remit.journal import follow, scribe
+from remit.journal.follow import Journal
+from remit.journal.scribe import Scribe, mend
+from remit.journal.transcript import record
+from remit.model.conversation import Notice
+from remit.model.event import Event, Kind
+from remit.model.ids import TaskId
+from remit.model.review import Answered
+from remit.model.status import Actor
+from remit.testing import START, World
+from tests.engine.rig import Moody, Rig, until
+
+TASK = TaskId("task-01KJPWD6M0FG7NXCZATPJKBNZE")
+
+
+def event(
+    seq: int, kind: Kind = Kind.STEP_DONE, actor: Actor = Actor.EXECUTOR, **data: str
+) -> Event:
+    return Event(seq, TASK, seq, kind, actor, START, dict(data), "")
+
+
+# Following ----------------------------------------------------------------------------------------
+
+
+async def read(journal: Journal, since: int, most: int) -> list[int]:
+    seen: list[int] = []
+    async for each in journal.follow(since):
+        seen.append(each.seq)
+        if len(seen) == most:
+            break
+    return seen
+
+
+async def test_followers_miss_nothing_and_see_nothing_twice_while_it_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follow, "PAGE", 7)
+    async with World(tmp_path) as world:
+        journal = world.house.journal
+        readers = [asyncio.create_task(read(journal, since, 300 - since)) for since in (0, 5, 299)]
+        for n in range(60):
+            await world.add(f"{n}", content=f"{n}")
+            await asyncio.sleep(0)
+            if n == 30:
+                readers.append(asyncio.create_task(read(journal, 0, 300)))
+        await world.run()
+        assert await journal.last() >= 300
+        found = await asyncio.wait_for(asyncio.gather(*readers), 30)
+
+    assert found == [list(range(since + 1, 301)) for since in (0, 5, 299, 0)]
+
+
+async def test_a_follower_waits_for_what_is_to_come_and_is_woken_by_it(tmp_path: Path) -> None:
+    async with Rig(tmp_path) as rig:
+        last = await rig.house.journal.last()
+        reader = asyncio.create_task(read(rig.house.journal, last, 1))
+        await asyncio.sleep(0.02)
+        looks = rig.db.reads["after"]
+        await asyncio.sleep(0.05)
+        assert not reader.done()
+        assert rig.db.reads["after"] == looks == 1  # it waits, it does not look again and again
+        await rig.add("x", content="x")
+
+        assert await asyncio.wait_for(reader, 10) == [last + 1]
+
+
+async def test_the_events_of_one_task_come_from_any_place(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        await world.add("other", content="x")
+        task = await world.add("mine", content="x")
+        await world.run()
+        whole = await world.house.journal.of_task(task.id)
+
+        assert {each.task_id for each in whole} == {task.id}
+        assert await world.house.journal.of_task(task.id, 2) == whole[2:]
+
+
+# Logs ---------------------------------------------------------------------------------------------
+
+
+def log_of(folder: Path) -> Path:
+    return folder / f"{TASK}.jsonl"
+
+
+def seqs(folder: Path) -> list[int]:
+    return [json.loads(line)["seq"] for line in log_of(folder).read_text().splitlines()]
+
+
+def test_a_line_that_is_there_is_not_written_again(tmp_path: Path) -> None:
+    writer = Scribe(tmp_path)
+    writer.write([event(1), event(2)])
+    writer.write([event(2), event(3)])
+    Scribe(tmp_path).write([event(1), event(3), event(4)])
+
+    assert seqs(tmp_path) == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("cut", [1, 5, 60])
+def test_a_torn_last_line_is_cut_off_and_written_again(tmp_path: Path, cut: int) -> None:
+    events = [event(n, step="é" * n) for n in range(1, 5)]
+    Scribe(tmp_path).write(events)
+    whole = log_of(tmp_path).read_bytes()
+    log_of(tmp_path).write_bytes(whole[:-cut])
+
+    Scribe(tmp_path).write(events)
+
+    assert log_of(tmp_path).read_bytes() == whole
+
+
+def test_a_log_that_is_only_a_torn_line_starts_anew(tmp_path: Path) -> None:
+    log_of(tmp_path).write_text('{"seq": 1, "tur')
+
+    assert mend(log_of(tmp_path)) == 0
+    assert log_of(tmp_path).read_bytes() == b""
+    assert mend(tmp_path / "missing.jsonl") == 0
+
+
+def test_a_rebuilt_log_is_the_same_log(tmp_path: Path) -> None:
+    events = [event(n) for n in range(1, 9)]
+    writer = Scribe(tmp_path)
+    for each in events:
+        writer.write([each])
+    whole = log_of(tmp_path).read_bytes()
+    log_of(tmp_path).write_text("spoilt\n")
+
+    assert writer.rebuild(TASK, events) == log_of(tmp_path)
+    assert log_of(tmp_path).read_bytes() == whole
+    writer.write([event(9)])
+    assert seqs(tmp_path) == list(range(1, 10))
+
+
+def test_a_log_is_for_the_owners_eyes_and_never_follows_a_link(tmp_path: Path) -> None:
+    Scribe(tmp_path / "logs").write([event(1)])
+    assert log_of(tmp_path / "logs").stat().st_mode & 0o777 == 0o600
+    elsewhere = tmp_path / "precious"
+    elsewhere.write_text("")
+    log_of(tmp_path).symlink_to(elsewhere)
+
+    with pytest.raises(OSError, match="symbolic link"):
+        Scribe(tmp_path).write([event(1)])
+    assert elsewhere.read_text() == ""
+
+
+@pytest.mark.parametrize("ident", ["../../etc/passwd", "task-../x", "task-01"])
+def test_no_id_leads_out_of_the_folder(tmp_path: Path, ident: str) -> None:
+    with pytest.raises(BadInput):
+        Scribe(tmp_path).rebuild(TaskId(ident), [])
+
+
+def test_an_event_of_no_task_has_no_log(tmp_path: Path) -> None:
+    restored = Event(1, None, 0, Kind.STORE_RESTORED, Actor.OWNER, START, {}, "")
+    Scribe(tmp_path).write([restored])
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_scribe_that_forgets_looks_into_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scribe, "_REMEMBERED", 1)
+    other = TaskId("task-01KJPWD6M0FG7NXCZATPJKBNZF")
+    writer = Scribe(tmp_path)
+    for n in range(1, 4):
+        writer.write([event(n), Event(n, other, n, Kind.STEP_DONE, Actor.EXECUTOR, START, {}, "")])
+    writer.write([event(3)])
+
+    assert seqs(tmp_path) == [1, 2, 3]
+    assert len(writer._last) == 1
+
+
+async def test_the_logs_are_kept_over_restarts_whatever_the_mark_says(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        logs = world.house.settings.logs
+        for n in range(3):
+            keeper = asyncio.create_task(keep_logs(world.house.journal, logs))
+            task = await world.add(f"{n}", content="x")
+            await world.run(timedelta(days=1))
+            history = await world.history(task.id)
+            path = logs / f"{task.id}.jsonl"
+            await until(partial(has_lines, path, len(history)))
+            keeper.cancel()
+            await asyncio.gather(keeper, return_exceptions=True)
+            (logs / ".written").write_text(["nonsense", "0", "3"][n])
+        keeper = asyncio.create_task(keep_logs(world.house.journal, logs))
+        last = await world.house.journal.last()
+        await until(lambda: (logs / ".written").read_text() == str(last))
+        keeper.cancel()
+        for each in logs.glob("*.jsonl"):
+            history = await world.history(TaskId(each.stem))
+            assert lines(each) == [record(event) for event in history]
+
+
+def has_lines(path: Path, many: int) -> bool:
+    return path.exists() and len(lines(path)) == many
+
+
+def lines(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+# Transcripts and notices --------------------------------------------------------------------------
+
+
+async def test_a_log_has_what_was_said_and_by_whom(tmp_path: Path) -> None:
+    brain = Moody("no\ntags\u2028at all")
+    async with Rig(tmp_path, brain=brain) as rig:
+        task = await rig.admit("say it")
+        await rig.run()
+        await rig.decide((await rig.waiting())[0], Answered.BACK, "again")
+        await rig.run()
+        turns = [line for each in await rig.history(task.id) if "role" in (line := record(each))]
+
+    said = [(turn["role"], turn["content"]) for turn in turns]
+    assert ("assistant", "no\ntags\u2028at all") in said
+    assert ("user", "again") in said
+
+
+def test_the_owner_hears_of_questions_and_ends_and_of_nothing_else() -> None:
+    def told(kind: Kind, **data: str) -> Notice | None:
+        return notify.notice(event(1, kind, Actor.EXECUTOR, **data), "Beaches")
+
+    assert told(Kind.REVIEW_OPENED, question="Which?") == Notice(
+        TASK, "Beaches: Which?", urgent=True
+    )
+    assert told(Kind.TASK_MOVED, to="completed", summary="Sanur.") == Notice(
+        TASK, "Beaches: completed. Sanur."
+    )
+    assert told(Kind.TASK_MOVED, to="failed", note="no") == Notice(TASK, "Beaches: failed. no")
+    assert told(Kind.TASK_MOVED, to="cancelled") == Notice(TASK, "Beaches: cancelled.")
+    assert told(Kind.TASK_MOVED, to="running") is None
+    assert told(Kind.STEP_DONE, step="plan_step") is None
+    whole = Event(1, None, 0, Kind.STORE_RESTORED, Actor.OWNER, START, {}, "")
+    assert notify.notice(whole, "") is None

@@ -1,0 +1,281 @@
+"""The rooms before the brain: when, what was asked for, what it becomes, what is known of it."""
+
+import contextlib
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remit.brain import prompt
+from remit.errors import BadInput, Conflict, NotFound
+from remit.intake import admit
+from remit.model.contract import Contract, ContractType
+from remit.model.delivery import Delivery
+from remit.model.ids import Ids, TaskId
+from remit.model.plan import Became, Item, Plan
+from remit.model.reply import Memory, Snippet
+from remit.model.status import Status
+from remit.model.task import Cue, Priority, Source, SourceKind, Task, TaskType
+from remit.plan.draft import Planner
+from remit.testing import START, World
+from remit.trigger import command, timer
+
+NOW = datetime(2026, 2, 22, 15, 0, tzinfo=UTC)
+IDS = Ids(lambda: NOW, lambda bits: bits)
+
+
+# Timers -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "span"),
+    [
+        ("90s", timedelta(seconds=90)),
+        ("2h30m", timedelta(hours=2, minutes=30)),
+        ("3d", timedelta(days=3)),
+        ("1w1d", timedelta(days=8)),
+        ("0s", timedelta(0)),
+        ("87672h", timedelta(days=3653)),
+    ],
+)
+def test_a_span_is_so_much_time_from_now(text: str, span: timedelta) -> None:
+    assert timer.after(text, NOW) == NOW + span
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "5", "h", "5 m", " 5m", "5m ", "5min", "-5m", "+5m", "1.5h", "5M", "\u0665m", "1e3s"],
+)
+def test_what_is_no_span_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(BadInput, match="write it like 90s, 2h30m or 3d") as refused:
+        timer.after(text, NOW)
+    assert refused.value.field == "in"
+
+
+@pytest.mark.parametrize("text", ["999999999w", "3654d", "523w"])
+def test_a_span_that_nobody_can_mean_is_refused(text: str) -> None:
+    with pytest.raises(BadInput, match="more than ten years"):
+        timer.after(text, NOW)
+
+
+@given(st.text(max_size=20))
+def test_any_text_is_a_span_or_refused(text: str) -> None:
+    with contextlib.suppress(BadInput):
+        assert timer.after(text, NOW) >= NOW
+
+
+def test_a_moment_has_an_offset_and_lies_ahead() -> None:
+    assert timer.at("2026-02-22T16:30:00+01:00", NOW) == NOW + timedelta(minutes=30)
+    assert timer.at("2026-02-22T15:00:01Z", NOW) == NOW + timedelta(seconds=1)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("2026-02-22T15:00:00Z", "has passed"),
+        ("2025-01-01T00:00:00Z", "has passed"),
+        ("2026-02-22T16:00:00", "has no offset"),
+        ("tomorrow", "is not a time"),
+        ("", "is not a time"),
+    ],
+)
+def test_a_moment_that_is_past_vague_or_nowhere_is_refused(text: str, sentence: str) -> None:
+    with pytest.raises(BadInput, match=sentence):
+        timer.at(text, NOW)
+
+
+# Commands and intake ------------------------------------------------------------------------------
+
+
+def test_what_is_typed_goes_to_the_dashboard_unless_it_says_otherwise() -> None:
+    cue = command.cue("  Find beaches\nin Bali ", ref="cli:1", work=["Look"])
+
+    assert (cue.title, cue.text) == ("Find beaches", "Find beaches\nin Bali")
+    assert cue.delivery == (Delivery("dashboard"),)
+    assert cue.work == (Item("Look"),)
+    assert cue.source == Source(SourceKind.MANUAL, "cli:1")
+
+
+@pytest.mark.parametrize(("size", "title"), [(120, "x" * 120), (121, "x" * 117 + "...")])
+def test_a_long_first_line_is_shortened_in_the_title_alone(size: int, title: str) -> None:
+    cue = command.cue("x" * size, ref="1")
+
+    assert cue.title == title
+    assert cue.text == "x" * size
+
+
+def cue(**more: object) -> Cue:
+    plain = Cue(source=Source(SourceKind.MANUAL, "1"), title="Beaches", text="Find beaches")
+    return replace(plain, **more)  # type: ignore[arg-type]
+
+
+def test_a_cue_becomes_a_task_that_keeps_its_words() -> None:
+    made = admit.make(cue(delivery=(Delivery("outbox"),), work=(Item("Look"),)), IDS, NOW)
+
+    assert made.id.startswith("task-")
+    assert made.delivery[0].id is not None
+    assert made.delivery[0].id.startswith("dlv-")
+    assert made.request is not None
+    assert made.request.text == made.instructions == "Find beaches"
+    assert [clause.became for clause in made.request.clauses] == [Became.WORK]
+    assert (made.type, made.status) == (TaskType.IMMEDIATE, Status.NEW)
+    assert made.rule is None
+
+
+def test_what_is_only_to_be_sent_became_a_delivery() -> None:
+    made = admit.make(cue(delivery=(Delivery("outbox", content="Hi"),)), IDS, NOW)
+
+    assert made.request is not None
+    assert made.request.clauses[0].became is Became.DELIVERY
+    assert made.plan.precomposed
+
+
+def test_a_cue_without_a_text_is_its_title_and_its_time_makes_it_scheduled() -> None:
+    later = NOW + timedelta(days=1)
+    made = admit.make(cue(text="", scheduled_for=later, priority=Priority.HIGH), IDS, NOW)
+
+    assert made.instructions == "Beaches"
+    assert (made.type, made.scheduled_for) == (TaskType.SCHEDULED, later)
+    assert made.rule is not None
+    assert (made.priority, made.rule.name) == (Priority.HIGH, "owner")
+
+
+@pytest.mark.parametrize(
+    ("more", "field", "sentence"),
+    [
+        ({"title": "  "}, "title", "title is empty"),
+        ({"title": "a\nb"}, "title", "must be one line"),
+        ({"title": "x" * 301}, "title", "title has 301 characters; at most 300 are kept."),
+        ({"title": "a\x00b"}, "title", "control character (U+0000)"),
+        ({"text": "a\x1bb"}, "text", "control character (U+001B)"),
+        ({"text": "a\ud800b"}, "text", "control character (U+D800)"),
+        ({"text": "x" * 100_001}, "text", "at most 100000 are kept"),
+        ({"instructions": "\x07"}, "instructions", "control character"),
+        ({"work": (Item("\x07"),)}, "work item", "control character"),
+        ({"source": Source(SourceKind.EMAIL, "x" * 501)}, "source ref", "at most 500"),
+        ({"delivery": (Delivery("x" * 101),)}, "channel", "at most 100"),
+        ({"delivery": (Delivery("a", "x" * 501),)}, "recipient", "at most 500"),
+        ({"delivery": (Delivery("a", content=" \n"),)}, "content", "content is empty"),
+        ({"delivery": (Delivery("a", content="\x9b"),)}, "content", "control character"),
+        ({"scheduled_for": NOW - timedelta(minutes=2)}, "scheduled_for", "has passed"),
+    ],
+)
+def test_what_no_task_can_be_made_of_is_refused_by_name(
+    more: dict[str, object], field: str, sentence: str
+) -> None:
+    with pytest.raises(BadInput) as refused:
+        admit.make(cue(**more), IDS, NOW)
+    assert refused.value.field == field
+    assert sentence in str(refused.value)
+
+
+def test_a_time_that_passed_on_the_way_is_taken() -> None:
+    moment = NOW - timedelta(seconds=59)
+
+    assert admit.make(cue(scheduled_for=moment), IDS, NOW).scheduled_for == moment
+
+
+async def test_the_same_cue_twice_is_the_same_task(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        intake = world.house.intake
+        first = await intake.admit(cue())
+        again = await intake.admit(cue(title="Other words", text="altogether"))
+        other = await intake.admit(cue(source=Source(SourceKind.EMAIL, "1")))
+
+        assert first.id == again.id != other.id
+        assert (await world.get(first.id)).title == "Beaches"
+
+
+# Plan and prompt ----------------------------------------------------------------------------------
+
+
+def made(**more: object) -> Task:
+    return replace(admit.make(cue(), IDS, NOW), **more)  # type: ignore[arg-type]
+
+
+async def test_without_work_items_the_instructions_are_the_one_item() -> None:
+    planner = Planner()
+    sent = (Delivery("outbox", content="Hi"),)
+    contract = Contract(ContractType.SKIP)
+
+    bare = await planner.draft(made(contract=contract))
+    assert bare == Plan((Item("Find beaches"),), (), contract)
+    assert (await planner.draft(made(work=(Item("Look"),)))).work == (Item("Look"),)
+    assert (await planner.draft(made(delivery=sent))).work == ()
+
+
+def test_a_rank_is_the_owners_word_or_the_default_and_says_why() -> None:
+    mine = admit.make(cue(priority=Priority.CRITICAL), IDS, NOW)
+
+    assert Planner().rank(mine).priority is Priority.CRITICAL
+    assert Planner().rank(mine).rule.because == "the owner said so"
+    assert Planner().rank(made()).priority is Priority.LOW
+    assert Planner().rank(made()).rule.name == "default"
+
+
+def test_a_prompt_has_its_parts_in_the_order_a_cache_likes() -> None:
+    task = made(notes=("Not Kuta.",))
+    plan = Plan((Item("Look"), Item("Write")), (Delivery("outbox"),))
+    memory = Memory((Snippet("task-1", "Beaches", "Sanur."),))
+
+    text = prompt.render(task, plan, memory, ["Plain text."]).text
+
+    parts = [
+        'Task: "Beaches"',
+        "Find beaches",
+        "- Look\n- Write",
+        "## Output format",
+        "Plain text.",
+        "<deliverable>NONE</deliverable>",
+        "- Beaches: Sanur.",
+        "- Not Kuta.",
+    ]
+    places = [text.index(part) for part in parts]
+    assert places == sorted(places)
+    assert "\n\n\n" not in text
+
+
+def test_a_prompt_without_a_delivery_says_nothing_of_one() -> None:
+    text = prompt.render(made(), Plan((Item("Look"),)), Memory(), []).text
+
+    assert text == 'Task: "Beaches"\n\nFind beaches\n\n## Work items\n- Look'
+
+
+# The owner ----------------------------------------------------------------------------------------
+
+
+async def test_only_what_has_ended_is_tried_again_and_everything_goes_along(
+    tmp_path: Path,
+) -> None:
+    async with World(tmp_path) as world:
+        asked = cue(
+            priority=Priority.HIGH,
+            work=(Item("Look"),),
+            context={"person": "Anna"},
+            scheduled_for=START + timedelta(days=1),
+        )
+        task = await world.house.intake.admit(asked)
+        await world.run()
+        with pytest.raises(Conflict, match="is ready; only an ended task"):
+            await world.house.owner.retry(task.id, "again")
+        await world.house.owner.cancel(task.id)
+        again = await world.house.owner.retry(task.id, "again")
+
+        assert again.source == Source(SourceKind.MANUAL, "again")
+        assert (again.retry_of, again.session_id) == (task.id, task.session_id)
+        assert (again.priority, again.work) == (Priority.HIGH, asked.work)
+        assert (again.context, again.text) == ({"person": "Anna"}, "Find beaches")
+        assert again.scheduled_for is None
+
+
+async def test_what_is_deleted_is_hidden_and_can_be_brought_back(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        task = await world.add("x", content="x")
+        await world.run()
+        assert (await world.house.owner.delete(task.id)).deleted_at is not None
+        assert (await world.house.owner.undelete(task.id)).deleted_at is None
+        with pytest.raises(NotFound):
+            await world.house.owner.delete(TaskId("task-01KJPWD6M0FG7NXCZATPJKBNZE"))

@@ -1,0 +1,212 @@
+"""The rooms around the brain: a script that answers, checks on what it said, what is recalled."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from remit.brain import scripted
+from remit.brain.absent import NoBrain
+from remit.errors import BadInput, Permanent, Transient
+from remit.model.codec import Json
+from remit.model.contract import Contract, ContractType, Criterion, Result, Timing
+from remit.model.ids import SeriesId
+from remit.model.plan import Plan
+from remit.model.reply import Ask, Prompt, Reply
+from remit.model.status import Reason
+from remit.recall.session import Recall
+from remit.settings import Brain, Settings
+from remit.testing import World, script
+from remit.verify.text import CHECKS
+from remit.verify.verdict import Verifier
+from remit.wiring import opened
+from tests.stage import stage
+
+TASK = stage().memory.task
+
+
+async def said(brain: scripted.ScriptedBrain, prompt: str = "anything") -> Reply:
+    return await brain.think(Prompt(prompt), session="ses-1")
+
+
+# Scripts ------------------------------------------------------------------------------------------
+
+
+async def test_the_first_entry_that_fits_answers() -> None:
+    brain = script(
+        [
+            {"when": "Bangkok", "reply": "Lumphini", "done": [1], "seconds": 0.001},
+            {"when": "visa", "ask": "Which passport?"},
+            {"reply": "else"},
+        ]
+    )
+
+    assert await said(brain, "to BANGKOK") == Reply("Lumphini", done=(1,))
+    assert await said(brain, "a visa") == Reply("", ask=Ask(Reason.INPUT, "Which passport?"))
+    assert (await said(brain)).text == "else"
+    assert brain.heard == ["to BANGKOK", "a visa", "anything"]
+
+
+async def test_an_entry_answers_as_often_as_it_says() -> None:
+    brain = script(
+        [
+            {"fail": "transient", "times": 2},
+            {"fail": "permanent", "times": 1},
+            {"reply": "at last", "times": 1},
+        ]
+    )
+
+    for _ in range(2):
+        with pytest.raises(Transient, match="The script says: fail"):
+            await said(brain)
+    with pytest.raises(Permanent, match="The script says: fail"):
+        await said(brain)
+    assert (await said(brain)).text == "at last"
+    with pytest.raises(Permanent, match="no answer to this prompt"):
+        await said(brain)
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (None, "is a list of entries"),
+        ([], "is a list of entries; this one is not, or is empty."),
+        ({"reply": "x"}, "is a list of entries"),
+        ([{"reply": "x"}, {"when": "x"}], "Entry 2 of the brain's script needs one of reply, ask"),
+        ([{"reply": "x", "ask": "y"}], "Entry 1 of the brain's script needs one of"),
+        ([{"fail": "maybe"}], "Entry 1 of the brain's script: fail is transient or permanent."),
+        ([{"replay": "x"}], "Entry 1 of the brain's script: Line has no field 'replay'."),
+        ([{"reply": 5}], "Entry 1 of the brain's script: Line.reply must be text, not 5."),
+        ([{"reply": "x", "times": "2"}], "Line.times must be a whole number"),
+        (["x"], "Entry 1 of the brain's script: Line must be an object"),
+    ],
+)
+def test_a_mistake_in_a_script_is_named_with_its_entry(data: Json, sentence: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        scripted.parse(data)
+    assert sentence in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "content", [b"- reply: [", b"\xff\xfe", None, b"- !!python/object:os.x {}"]
+)
+def test_a_script_that_cannot_be_read_says_which(tmp_path: Path, content: bytes | None) -> None:
+    path = tmp_path / "brain.yml"
+    if content is not None:
+        path.write_bytes(content)
+
+    with pytest.raises(BadInput, match=r"The brain's script .*brain\.yml cannot be read"):
+        scripted.load(path)
+
+
+async def test_the_example_in_the_headline_is_a_script(tmp_path: Path) -> None:
+    path = tmp_path / "brain.yml"
+    path.write_text((scripted.__doc__ or "").partition("\n\n")[2])
+    brain = scripted.load(path)
+
+    assert "<deliverable>Lumphini Park.</deliverable>" in (await said(brain, "Bangkok")).text
+    assert (await said(brain, "visa")).ask is not None
+    assert (await said(brain, "other")).text == "Done."
+
+
+async def test_no_brain_asks_for_one() -> None:
+    reply = await NoBrain().think(Prompt("x"), session="s")
+
+    assert reply.ask is not None
+    assert reply.ask.reason is Reason.AUTH
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence"), [("oracle", "it may be none or scripted"), ("scripted", "cannot be read")]
+)
+async def test_a_brain_that_cannot_be_had_is_said_at_the_start(
+    tmp_path: Path, kind: str, sentence: str
+) -> None:
+    with pytest.raises(BadInput, match=sentence):
+        async with opened(Settings(home=tmp_path, brain=Brain(kind=kind))):
+            pass
+
+
+@pytest.mark.parametrize("kind", ["none", "scripted"])
+async def test_the_settings_say_which_brain(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "brain.yml").write_text("- reply: hi")
+
+    async with opened(Settings(home=tmp_path, brain=Brain(kind=kind))) as house:
+        brain = house.engine._rooms.thinker._brain
+        assert isinstance(brain, NoBrain if kind == "none" else scripted.ScriptedBrain)
+
+
+# Checks -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("activity", "pattern", "text", "error"),
+    [
+        ("length", "2-4", "abc", None),
+        ("length", "3-3", "abc", None),
+        ("length", "4-9", "abc", "3 characters, not 4-9"),
+        ("length", "0-2", "abc", "3 characters, not 0-2"),
+        ("length", "many", "abc", "the pattern must look like 20-2000"),
+        ("length", None, "abc", "the pattern must look like 20-2000"),
+        ("mentions", "SANUR", "Sanur it is", None),
+        ("mentions", "Kuta", "Sanur it is", "'Kuta' does not occur"),
+        ("mentions", None, "Sanur", "'' does not occur"),
+        ("no-placeholder", None, "All done.", None),
+        ("no-placeholder", None, "Dear [your name]", "'[your name]' was left in"),
+        ("no-placeholder", None, "TODO later", "'TODO' was left in"),
+        ("no-placeholder", None, "Lorem ipsum", "'Lorem ipsum' was left in"),
+        ("sorcery", None, "x", "no check of that name is installed; installed: length, mentions"),
+    ],
+)
+async def test_a_check_says_what_it_found(
+    activity: str, pattern: str | None, text: str, error: str | None
+) -> None:
+    contract = Contract(ContractType.VERIFIABLE, (Criterion(activity, "", pattern),))
+    verdict = await Verifier(CHECKS).verify(TASK, Plan(contract=contract), text)
+
+    (finding,) = verdict.findings
+    assert finding.activity == activity
+    assert verdict.passed is (error is None)
+    assert (finding.error or "").startswith(error or "")
+
+
+async def test_a_deferred_criterion_is_skipped_and_the_rest_decides() -> None:
+    later = Criterion("mentions", "", "x", Timing.DEFERRED)
+    contract = Contract(ContractType.SKIP, (later, Criterion("length", "", "1-9")))
+    verifier = Verifier(CHECKS)
+    verdict = await verifier.verify(TASK, Plan(contract=contract), "abc")
+
+    assert [finding.result for finding in verdict.findings] == [Result.SKIPPED, Result.PASS]
+    assert verdict.passed
+    assert (await verifier.verify(TASK, Plan(), "abc")).findings == ()
+
+
+@pytest.mark.parametrize("kind", ContractType)
+def test_only_advice_goes_unchecked(kind: ContractType) -> None:
+    verifier = Verifier(CHECKS)
+
+    assert verifier.applies(Plan(contract=Contract(kind))) is (kind is not ContractType.ADVISORY)
+    assert not verifier.applies(Plan())
+
+
+# Recall -------------------------------------------------------------------------------------------
+
+
+async def test_the_last_three_of_a_session_are_recalled_newest_first(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        recall = Recall(world.house.db)
+        first = await world.add("run 0", content="result 0")
+        await world.run()
+        for n in range(1, 5):
+            cue = await world.house.owner.retry(first.id, f"{n}")
+            again = replace(cue, title=f"run {n}", work=(), delivery=cue.delivery)
+            await world.house.intake.admit(again)
+            await world.run()
+        last = replace(await world.get(first.id), retry_of=first.id)
+
+        recalled = await recall.like(last)
+        assert [snippet.title for snippet in recalled.snippets] == ["run 4", "run 3", "run 2"]
+        assert recalled.snippets[0].text == "result 0"
+        assert (await recall.like(replace(last, retry_of=None))).snippets == ()
+        series = replace(last, retry_of=None, series_id=SeriesId("s"))
+        assert len((await recall.like(series)).snippets) == 3

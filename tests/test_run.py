@@ -1,0 +1,219 @@
+"""The spine: what happens to a task, in which order, and what a power cut does to it."""
+
+from dataclasses import replace
+
+import pytest
+
+from remit.errors import LeaseLost
+from remit.model.delivery import Accepted, Delivery, DeliveryStatus, Refused, Retry, Unknown
+from remit.model.ids import DeliveryId
+from remit.model.plan import Item, ItemStatus
+from remit.model.review import Answered
+from remit.model.status import Reason, Status
+from remit.run import Done, Fail, Outcome, Wait, first_line
+from remit.run import Retry as Again
+from remit.testing import PowerCut
+from tests.stage import BOARD, ME, SANUR, Stage, contract, stage
+
+# The way of a task -------------------------------------------------------------------------------
+
+
+async def test_the_steps_come_in_the_order_of_the_specification() -> None:
+    trip = stage(ME, contract=contract())
+
+    assert await trip.go() == Done("Sanur.")
+    assert trip.memory.trail == [
+        "execute_tool",
+        "move:verifying",
+        "verify",
+        "move:delivering",
+        "claim:dlv-me",
+        "settle:dlv-me",
+    ]
+
+
+async def test_only_the_deliverable_is_sent_and_the_whole_reply_is_kept() -> None:
+    trip = stage(ME)
+
+    await trip.go()
+
+    assert trip.said == ["Sanur."]
+    assert trip.memory.task.tool_output == SANUR
+
+
+async def test_work_without_a_delivery_is_done_when_it_is_thought() -> None:
+    trip = stage(replies=("Three beaches.\nAnd a bay.",))
+
+    assert await trip.go() == Done("Three beaches.")
+    assert "deliverable" not in trip.prompts[0]
+
+
+async def test_what_the_owner_wrote_is_sent_without_a_brain() -> None:
+    trip = stage(replace(ME, content="Call mom"), status=Status.DELIVERING)
+
+    assert await trip.go() == Done("Call mom")
+    assert trip.said == ["Call mom"]
+    assert trip.prompts == []
+
+
+async def test_the_dashboard_gets_it_in_one_write() -> None:
+    trip = stage(BOARD)
+
+    assert await trip.go() == Done("Sanur.")
+    assert trip.memory.trail[-1] == "post:dlv-board"
+
+
+@pytest.mark.parametrize(("done", "ticked"), [((2,), [False, True]), ((), [True, True])])
+async def test_the_items_the_brain_ticked_are_done_and_without_ticks_all_are(
+    done: tuple[int, ...], ticked: list[bool]
+) -> None:
+    trip = stage(replies=({"reply": "x", "done": list(done)},), work=(Item("a"), Item("b")))
+
+    await trip.go()
+
+    status = [item.status is ItemStatus.COMPLETED for item in trip.memory.task.work]
+    assert status == ticked
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("", ""), ("\n a\n b", "a"), ("x" * 200, "x" * 200), ("x" * 201, "x" * 197 + "...")],
+)
+def test_a_summary_is_one_line_of_200_characters(text: str, line: str) -> None:
+    assert first_line(text) == line
+
+
+# Power cuts ---------------------------------------------------------------------------------------
+
+
+def two_deliveries() -> Stage:
+    return stage(ME, replace(BOARD), Delivery("outbox", id=DeliveryId("dlv-2")))
+
+
+async def trail_of(trip: Stage) -> list[str]:
+    await trip.go()
+    return trip.memory.trail
+
+
+@pytest.mark.parametrize("when", ["cut_before", "cut_after"])
+async def test_a_power_cut_around_any_step_neither_loses_nor_repeats_a_message(when: str) -> None:
+    names = await trail_of(two_deliveries())
+    assert len(names) == 7
+
+    for name in names:
+        trip = two_deliveries()
+        setattr(trip.memory, when, name)
+        with pytest.raises(PowerCut):
+            await trip.go()
+
+        outcome = await trip.go()
+
+        cut = name if (name, when) in _WINDOW else None
+        if cut is None:
+            assert outcome == Done("Sanur."), name
+            assert trip.said == ["Sanur.", "Sanur."], name
+        else:
+            # Nobody can know whether it arrived: it is asked, and not sent again.
+            assert isinstance(outcome, Wait), name
+            assert outcome.review.reason is Reason.AMBIGUOUS
+            assert outcome.review.about == cut.partition(":")[2]
+            assert len(trip.said) == (2 if when == "cut_before" else 1), name
+        keys = [parcel.key for parcel in trip.outbox.tried]
+        assert len(keys) == len(set(keys)), name
+
+
+# Claimed and not recorded: the claim was written, or the answer was not.
+_WINDOW = {(f"{verb}:{key}", when) for key in ("dlv-me", "dlv-2") for verb, when in
+           (("claim", "cut_after"), ("settle", "cut_before"))}  # fmt: skip
+
+
+async def test_a_cut_between_the_brain_and_its_record_asks_the_brain_again() -> None:
+    trip = stage(ME)
+    trip.memory.cut_before = "execute_tool"
+    with pytest.raises(PowerCut):
+        await trip.go()
+
+    assert await trip.go() == Done("Sanur.")
+    assert len(trip.prompts) == 2
+
+
+async def test_a_step_that_is_on_record_is_not_done_again() -> None:
+    trip = stage(ME)
+    trip.memory.cut_after = "execute_tool"
+    with pytest.raises(PowerCut):
+        await trip.go()
+
+    assert await trip.go() == Done("Sanur.")
+    assert len(trip.prompts) == 1
+
+
+async def test_a_memory_refuses_a_second_claim_as_the_store_does() -> None:
+    memory = stage(ME).memory
+
+    assert await memory.claim(ME, "x") == 1
+    with pytest.raises(LeaseLost):
+        await memory.claim(memory.task.delivery[0], "x")
+
+
+# What the channel answers -------------------------------------------------------------------------
+
+
+async def test_a_refusal_fails_the_task_and_says_what_was_sent() -> None:
+    trip = stage(ME, BOARD)
+    trip.outbox.answers = [Refused("no such number")]
+
+    outcome = await trip.go()
+
+    assert outcome == Fail("1 of 2 refused (outbox: no such number); 1 sent.")
+    assert trip.memory.task.delivery[1].status is DeliveryStatus.SENT
+
+
+async def test_a_channel_that_does_not_exist_refuses() -> None:
+    outcome = await stage(Delivery("pigeon", id=DeliveryId("dlv-1"))).go()
+
+    assert outcome == Fail("1 of 1 refused (pigeon: there is no channel 'pigeon'); 0 sent.")
+
+
+async def test_not_now_is_tried_again_and_the_others_are_not_sent_twice() -> None:
+    trip = stage(ME, Delivery("outbox", id=DeliveryId("dlv-2")))
+    trip.outbox.answers = [Retry("busy", after=30), Accepted("1")]
+
+    assert await trip.go() == Again("busy", 30)
+    assert await trip.go() == Done("Sanur.")
+    assert [parcel.key for parcel in trip.outbox.sent] == ["dlv-2", "dlv-me"]
+
+
+@pytest.mark.parametrize("answer", [Unknown("the line died"), RuntimeError("the line died")])
+async def test_an_answer_that_never_came_is_asked_about(answer: Unknown | Exception) -> None:
+    trip = stage(ME)
+    trip.outbox.answers = [answer]
+
+    review = await trip.asks(Reason.AMBIGUOUS)
+
+    assert "the line died" in review.question
+    assert review.evidence == "Sanur."
+    assert len(trip.outbox.tried) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome", "tried"),
+    [
+        (Answered.ARRIVED, Done("Sanur."), 1),
+        (Answered.RESEND, Done("Sanur."), 2),
+        (Answered.DROP, Fail("1 of 1 refused (outbox: lost); 0 sent."), 1),
+    ],
+)
+async def test_only_the_owner_settles_a_doubt(
+    answer: Answered, outcome: Outcome, tried: int
+) -> None:
+    trip = stage(ME)
+    trip.outbox.answers = [Unknown("lost")]
+    review = await trip.asks(Reason.AMBIGUOUS)
+    again = await trip.asks(Reason.AMBIGUOUS)
+    assert len(trip.outbox.tried) == 1
+    assert again.key == review.key
+
+    trip.memory.decide(review, answer)
+
+    assert await trip.go() == outcome
+    assert len(trip.outbox.tried) == tried

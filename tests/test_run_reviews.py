@@ -1,0 +1,180 @@
+"""The spine stops to ask, and goes on from there: questions, permissions, proof."""
+
+from dataclasses import replace
+
+import pytest
+
+from remit.brain.absent import NoBrain
+from remit.model.contract import ContractType
+from remit.model.delivery import Delivery, DeliveryStatus
+from remit.model.review import Answered
+from remit.model.status import Reason, Status
+from remit.run import MOST_FIXES, Done
+from remit.run import Retry as Again
+from tests.stage import BOARD, ME, MUM, SANUR, contract, stage
+
+# Questions ----------------------------------------------------------------------------------------
+
+
+async def test_a_refusal_of_the_brain_is_held_and_nothing_is_sent() -> None:
+    trip = stage(ME, replies=("Unsafe. <deliverable>NONE</deliverable>",))
+
+    review = await trip.asks(Reason.DELIVERABLE)
+
+    assert "declined" in review.question
+    assert review.evidence == "Unsafe. <deliverable>NONE</deliverable>"
+    assert trip.outbox.tried == []
+
+
+async def test_what_the_owner_writes_instead_goes_out_to_the_letter_and_through_the_gate() -> None:
+    trip = stage(ME, replies=("no tags",))
+    review = await trip.asks(Reason.DELIVERABLE)
+    trip.memory.decide(review, Answered.EDIT, "x\u202ey")
+    second = await trip.asks(Reason.DELIVERABLE)
+    assert "U+202E" in second.question
+    assert second.key != review.key
+
+    trip.memory.decide(second, Answered.EDIT, "Sanur,\nat dawn.")
+
+    assert await trip.go() == Done("Sanur,")
+    assert trip.said == ["Sanur,\nat dawn."]
+    assert len(trip.prompts) == 1
+
+
+async def test_sent_back_with_a_word_the_next_prompt_has_the_word() -> None:
+    trip = stage(ME, replies=("no tags", SANUR))
+    trip.memory.decide(await trip.asks(Reason.DELIVERABLE), Answered.BACK, "Use the tags!")
+
+    assert await trip.go() == Done("Sanur.")
+    assert "Use the tags!" not in trip.prompts[0]
+    assert "Use the tags!" in trip.prompts[1]
+
+
+async def test_an_answer_reaches_the_next_prompt_and_a_second_question_is_another() -> None:
+    trip = stage(ME, replies=({"ask": "Which island?"}, {"ask": "Which coast?"}, SANUR))
+    first = await trip.asks(Reason.INPUT)
+    trip.memory.decide(first, Answered.ANSWER, "Bali")
+    second = await trip.asks(Reason.INPUT)
+    assert (first.question, second.question) == ("Which island?", "Which coast?")
+    trip.memory.decide(second, Answered.ANSWER, "East")
+
+    assert await trip.go() == Done("Sanur.")
+    assert "- Bali\n- East" in trip.prompts[2]
+
+
+async def test_without_a_brain_the_task_waits_and_goes_on_once_there_is_one() -> None:
+    trip = stage(ME)
+    brain, trip.brain = trip.brain, NoBrain()
+    trip.memory.decide(await trip.asks(Reason.AUTH), Answered.APPROVE)
+    still = await trip.asks(Reason.AUTH)
+
+    trip.brain = brain
+    trip.memory.decide(still, Answered.APPROVE)
+
+    assert await trip.go() == Done("Sanur.")
+
+
+# Permission ---------------------------------------------------------------------------------------
+
+
+async def test_nobody_but_the_owner_is_written_to_unasked() -> None:
+    trip = stage(MUM)
+
+    review = await trip.asks(Reason.APPROVAL)
+
+    assert review.question == "Send this to mum on outbox?"
+    assert review.evidence == "Sanur."
+    assert trip.outbox.tried == []
+
+    trip.memory.decide(review, Answered.APPROVE)
+    assert await trip.go() == Done("Sanur.")
+    assert [(parcel.recipient, parcel.body) for parcel in trip.outbox.sent] == [("mum", "Sanur.")]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(MUM, content="Kuta."),
+        replace(MUM, content="Sanur.", recipient="dad"),
+        replace(MUM, content="Sanur.", channel="dashboard"),
+    ],
+)
+async def test_an_approval_is_for_these_bytes_this_channel_and_this_person(other: Delivery) -> None:
+    trip = stage(replace(MUM, content="Sanur."))
+    review = await trip.asks(Reason.APPROVAL)
+    trip.memory.decide(review, Answered.APPROVE)
+    trip.memory.task = replace(trip.memory.task, delivery=(other,))
+
+    assert (await trip.asks(Reason.APPROVAL)).digest != review.digest
+    assert trip.outbox.tried == []
+
+
+async def test_an_edited_message_is_approved_by_its_writer_but_not_by_the_gate() -> None:
+    trip = stage(MUM)
+    trip.memory.decide(await trip.asks(Reason.APPROVAL), Answered.EDIT, "NONE")
+    held = await trip.asks(Reason.DELIVERABLE)
+    trip.memory.decide(held, Answered.EDIT, "Dear mum: Sanur.")
+
+    assert await trip.go() == Done("Dear mum: Sanur.")
+
+
+async def test_what_fits_no_channel_is_held_for_that_delivery_alone() -> None:
+    trip = stage(ME, replace(BOARD, content="x" * 101_000))
+
+    review = await trip.asks(Reason.DELIVERABLE)
+
+    assert "101000 characters" in review.question
+    assert trip.said == ["Sanur."]
+
+
+async def test_a_message_longer_than_the_smallest_channel_is_held_before_anything_is_sent() -> None:
+    trip = stage(BOARD, ME, replies=(f"<deliverable>{'x' * 5000}</deliverable>",))
+
+    assert "the channel takes 4096" in (await trip.asks(Reason.DELIVERABLE)).question
+    assert trip.memory.task.delivery[0].status is DeliveryStatus.PENDING
+
+
+# Proof --------------------------------------------------------------------------------------------
+
+
+async def test_work_that_is_not_proven_is_done_again_with_the_complaint_then_asked_about() -> None:
+    trip = stage(ME, replies=("<deliverable>Kuta.</deliverable>",), contract=contract())
+    complaint = "mentions: 'Sanur' does not occur"
+    for n in range(MOST_FIXES):
+        assert await trip.go() == Again(complaint, anew=True), n
+        trip.memory.again(complaint)
+
+    review = await trip.asks(Reason.VERIFICATION)
+
+    assert complaint in review.question
+    assert len(trip.prompts) == MOST_FIXES + 1
+    assert trip.prompts[-1].count(complaint) == MOST_FIXES
+    assert trip.outbox.tried == []
+
+    trip.memory.decide(review, Answered.APPROVE)
+    assert await trip.go() == Done("Kuta.")
+    assert trip.said == ["Kuta."]
+
+
+async def test_a_contract_binds_work_that_is_not_delivered_too() -> None:
+    trip = stage(replies=("Kuta",), contract=contract(), round=MOST_FIXES)
+
+    review = await trip.asks(Reason.VERIFICATION)
+
+    assert review.resume_to is Status.RUNNING
+    trip.memory.decide(review, Answered.APPROVE)
+    assert await trip.go() == Done("Kuta")
+
+
+async def test_advice_is_not_checked() -> None:
+    trip = stage(ME, replies=(SANUR,), contract=contract(kind=ContractType.ADVISORY))
+
+    assert await trip.go() == Done("Sanur.")
+    assert trip.memory.task.verdict is None
+
+
+async def test_what_the_owner_writes_instead_is_proven_too() -> None:
+    trip = stage(ME, replies=("no tags",), contract=contract(), round=MOST_FIXES)
+    trip.memory.decide(await trip.asks(Reason.DELIVERABLE), Answered.EDIT, "Kuta.")
+
+    assert "'Sanur' does not occur" in (await trip.asks(Reason.VERIFICATION)).question
