@@ -363,9 +363,11 @@ def test_the_readme_starts_with_the_two_commands() -> None:
     ("target", "does"), [("run", ".venv/bin/remit up"), ("hitl", ".venv/bin/remit inbox")]
 )
 def test_make_does_what_the_played_make_does(target: str, does: str) -> None:
+    plain = {name: value for name, value in os.environ.items() if name != "REMIT_HOME"}
     made = subprocess.run(
         ["make", "--dry-run", "--always-make", target],
         cwd=ROOT,
+        env=plain,
         capture_output=True,
         encoding="utf-8",
         check=True,

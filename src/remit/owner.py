@@ -1,5 +1,7 @@
 """What the owner may do to a task at any time: pause, resume, cancel, run now, delete, retry."""
 
+from datetime import datetime
+
 from remit.errors import Conflict
 from remit.model.delivery import Delivery
 from remit.model.ids import TaskId
@@ -58,10 +60,17 @@ class Owner:
             contract=task.contract,
             context=task.context,
             priority=task.priority if task.rule and task.rule.name == "owner" else None,
+            scheduled_for=_still_to_come(task, self._clock.now()),
             session_id=task.session_id,
             retry_of=task.id,
             taint=task.taint,
         )
+
+
+def _still_to_come(task: Task, now: datetime) -> datetime | None:
+    """A time that has not come yet holds for the next try too."""
+    planned = task.scheduled_for
+    return planned if planned is not None and planned > now else None
 
 
 def _untouched(task: Task) -> list[Item]:

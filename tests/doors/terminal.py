@@ -172,24 +172,20 @@ class Terminal:
         os.close(screen)
         return Said(process.wait(LIMIT), shown.decode(), "")
 
-    def fill(self, count: int) -> None:
-        """Many tasks at once, without a process for each."""
-        asyncio.run(self._fill(count))
+    def given(
+        self, *texts: str, channel: str = "dashboard", content: str | None = None
+    ) -> list[str]:
+        """Tasks that are there already, at the cost of no process; nobody may run here."""
+        return asyncio.run(self._given(texts, channel, content))
 
-    def admit_for_a_channel_that_is_gone(self, content: str) -> str:
-        """A task whose channel was there when it was admitted, and is not any more."""
-        return asyncio.run(self._admit_for_a_channel_that_is_gone(content))
-
-    async def _admit_for_a_channel_that_is_gone(self, content: str) -> str:
-        channels = {"outbox": Outbox()}
-        async with opened(Settings(home=self.home), channels=channels) as house:
-            cue = command.cue("Say hi", ref="gone", channel="outbox", content=content)
-            return (await house.intake.admit(cue)).id
-
-    async def _fill(self, count: int) -> None:
-        async with opened(Settings(home=self.home)) as house:
-            cues = (command.cue(f"Task number {n}", ref=f"fill-{n}") for n in range(count))
-            await asyncio.gather(*(house.intake.admit(cue) for cue in cues))
+    async def _given(self, texts: Sequence[str], channel: str, content: str | None) -> list[str]:
+        # The channel may be one that the program does not have, as if it were there no more.
+        async with opened(Settings(home=self.home), channels={"outbox": Outbox()}) as house:
+            cues = [
+                command.cue(text, ref=f"given-{text}", channel=channel, content=content)
+                for text in texts
+            ]
+            return [task.id for task in await asyncio.gather(*map(house.intake.admit, cues))]
 
     def _environ(self, more: dict[str, str]) -> dict[str, str]:
         kept = ("PATH", "HOME", "LANG", "COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG")

@@ -20,7 +20,7 @@ def verdicts(seat: Terminal) -> dict[str, str]:
 
 def test_a_healthy_house_is_told_part_by_part(tmp_path: Path) -> None:
     seat = Terminal(tmp_path)
-    seat.add("Later", "--in", "1d")
+    seat.given("Later")
     with seat.up():
         said = seat.run("doctor")
 
@@ -31,7 +31,7 @@ def test_a_healthy_house_is_told_part_by_part(tmp_path: Path) -> None:
 
 def test_what_is_not_well_is_named_with_what_to_do(tmp_path: Path) -> None:
     seat = Terminal(tmp_path)
-    seat.add("Later", "--in", "1d")
+    seat.given("Later")
     (seat.home / "brain.yml").unlink()
     seat.home.chmod(0o755)
     with (seat.home / "agent.db").open("r+b") as file:
@@ -63,7 +63,7 @@ def test_a_backup_is_taken_while_remit_works_and_put_back_with_care(tmp_path: Pa
         due = seat.add("something slow")
         seat.until(due, "running")
         saved = seat.run("backup", "--to", str(tmp_path / "safe"))
-    later = seat.add("After the backup", "--in", "1d")
+    later = seat.given("After the backup")[0]
     path = saved.out.strip()
     refused = seat.run("restore", path)
     restored = seat.run("restore", path, "--yes")
@@ -81,7 +81,7 @@ def test_a_backup_is_taken_while_remit_works_and_put_back_with_care(tmp_path: Pa
 
 def test_on_a_terminal_a_restore_asks_and_no_is_no(tmp_path: Path) -> None:
     seat = Terminal(tmp_path)
-    task = seat.add("Later", "--in", "1d")
+    (task,) = seat.given("Later")
     saved = str(seat.run("backup", "--json").json["backup"])
     said = seat.type(("restore", saved), ("n",))
     put_back = seat.type(("restore", saved), ("y",))
@@ -95,7 +95,7 @@ def test_on_a_terminal_a_restore_asks_and_no_is_no(tmp_path: Path) -> None:
 
 def test_a_changed_byte_is_found_by_the_audit(tmp_path: Path) -> None:
     seat = Terminal(tmp_path)
-    seat.add("Later", "--in", "1d")
+    seat.given("Later")
     before = seat.run("audit", "verify")
     with closing(sqlite3.connect(seat.home / "agent.db")) as connection:
         connection.execute("UPDATE tasks SET title = 'Sooner'")
@@ -110,7 +110,7 @@ def test_a_changed_byte_is_found_by_the_audit(tmp_path: Path) -> None:
 
 def test_logs_are_written_anew_from_the_journal(tmp_path: Path) -> None:
     seat = Terminal(tmp_path)
-    task, other = seat.add("One", "--in", "1d"), seat.add("Two", "--in", "1d")
+    task, other = seat.given("One", "Two")
     one = seat.run("audit", "log-rebuild", task)
     both = seat.run("audit", "log-rebuild", "--all", "--json")
 

@@ -117,7 +117,7 @@ def test_a_send_that_was_cut_off_is_settled_by_the_owner_alone(
     tmp_path: Path, answer: str, ends: str, code: int
 ) -> None:
     seat = Terminal(tmp_path)
-    task = seat.admit_for_a_channel_that_is_gone("Say hi")
+    (task,) = seat.given("Say hi", channel="outbox", content="Hi")
     died = seat.run("run", task, REMIT_FAILPOINT="send:claimed:1")
     doubt = seat.run("run", task)
     settled = seat.run(answer, task)

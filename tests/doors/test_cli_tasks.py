@@ -112,7 +112,6 @@ def test_a_key_stands_for_one_task_through_either_door(tmp_path: Path) -> None:
         served = seat.add("Two", "--in", "1d", "--key", "b")
         assert seat.add("Two", "--in", "1d", "--key", "b") == served
     assert seat.add("Two", "--in", "1d", "--key", "b") == served
-    assert seat.add("One", "--in", "1d", "--key", "a") == straight
 
 
 def test_a_task_that_fails_is_1_and_one_that_asks_is_4(tmp_path: Path) -> None:
@@ -191,7 +190,7 @@ def test_what_cannot_be_read_gets_a_sentence_and_2(
 
 def test_a_mistake_of_ours_is_a_sentence_too(tmp_path: Path) -> None:
     seat = Terminal(tmp_path)
-    seat.add("Later", "--in", "1d")
+    seat.given("Later")
     with closing(sqlite3.connect(seat.home / "agent.db")) as connection:
         connection.execute("UPDATE tasks SET details = 'nonsense'")
         connection.commit()
@@ -201,3 +200,12 @@ def test_a_mistake_of_ours_is_a_sentence_too(tmp_path: Path) -> None:
     assert "Remit stumbled" in said.err
     assert "Traceback" not in said.err
     assert "Traceback" in shown.err
+
+
+def test_a_home_that_cannot_be_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    said = Terminal(tmp_path).run("add", "x", REMIT_HOME=str(tmp_path / "file" / "home"))
+
+    assert said.code == 1
+    assert f"{tmp_path}/file" in said.err
+    assert "Not a directory" in said.err

@@ -29,7 +29,7 @@ def test_it_says_where_it_listens_and_what_happens_then_stops_in_good_order(
     tmp_path: Path,
 ) -> None:
     seat = Terminal(tmp_path)
-    left = seat.add("Find two parks")
+    (left,) = seat.given("Find two parks")
     process = seat.start("up", "--port", "0")
     seat.until(left, "completed")
     asks = seat.add("My passport", "--work", "Look")
@@ -85,7 +85,7 @@ def test_a_stop_parks_what_runs_and_a_second_signal_stops_at_once(tmp_path: Path
 
 def test_a_port_that_is_taken_is_named_and_nothing_is_started(tmp_path: Path) -> None:
     seat = Terminal(tmp_path)
-    task = seat.add("Find two parks")
+    (task,) = seat.given("Find two parks")
     (tmp_path / "other").mkdir()
     with Terminal(tmp_path / "other").up() as other:
         port = str(other.told["url"]).rpartition(":")[2]
@@ -98,7 +98,7 @@ def test_a_port_that_is_taken_is_named_and_nothing_is_started(tmp_path: Path) ->
 
 def test_a_remit_that_holds_the_home_but_does_not_answer_is_6(tmp_path: Path) -> None:
     seat = Terminal(tmp_path)
-    task = seat.add("Later", "--in", "1d")
+    (task,) = seat.given("Later")
     (seat.home / "token").write_text("x")
     told = {"url": "http://127.0.0.1:9", "pid": os.getpid()}
     (seat.home / "server.json").write_text(json.dumps(told))
@@ -115,7 +115,7 @@ def test_a_remit_that_holds_the_home_but_does_not_answer_is_6(tmp_path: Path) ->
 
 def test_a_remit_that_does_not_know_our_token_is_6(tmp_path: Path) -> None:
     seat = Terminal(tmp_path)
-    task = seat.add("Later", "--in", "1d")
+    (task,) = seat.given("Later")
     with seat.up():
         (seat.home / "token").write_text("wrong")
         said = seat.run("pause", task, "--json")

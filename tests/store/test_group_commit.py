@@ -67,54 +67,45 @@ def kept(tx: Tx) -> tuple[list[TaskId], list[Cell]]:
     return ids, [row["seq"] for row in tx.ask("SELECT seq FROM events ORDER BY seq")]
 
 
-def test_the_writer_waits_for_the_disk(path: Path) -> None:
-    async def story() -> None:
-        async with opened(path) as db:
-            assert await db.write(pragma, "synchronous") == 2
-            assert await db.write(pragma, "journal_mode") == "wal"
-
-    asyncio.run(story())
+async def test_the_writer_waits_for_the_disk(path: Path) -> None:
+    async with opened(path) as db:
+        assert await db.write(pragma, "synchronous") == 2
+        assert await db.write(pragma, "journal_mode") == "wal"
 
 
 @pytest.mark.parametrize(("writes", "commits"), [(1, 1), (200, 1), (MOST_IN_A_COMMIT + 1, 2)])
-def test_writes_that_wait_together_are_committed_together(
+async def test_writes_that_wait_together_are_committed_together(
     path: Path, scene: Scene, writes: int, commits: int
 ) -> None:
-    async def story() -> None:
-        seen: list[str] = []
-        made = [scene.task() for _ in range(writes)]
-        async with opened(path) as db:
-            await db.write(watch, seen)
-            seen.clear()
-            stored = await asyncio.gather(*(db.write(tasks.admit, task) for task in made))
-            assert seen.count("COMMIT") == commits
-            ids, seqs = await db.read(kept)
-        assert stored == made
-        assert (ids, seqs) == ([task.id for task in made], [*range(1, writes + 1)])
-
-    asyncio.run(story())
+    seen: list[str] = []
+    made = [scene.task() for _ in range(writes)]
+    async with opened(path) as db:
+        await db.write(watch, seen)
+        seen.clear()
+        stored = await asyncio.gather(*(db.write(tasks.admit, task) for task in made))
+        assert seen.count("COMMIT") == commits
+        ids, seqs = await db.read(kept)
+    assert stored == made
+    assert (ids, seqs) == ([task.id for task in made], [*range(1, writes + 1)])
 
 
-def test_one_that_fails_before_it_wrote_is_not_noticed_by_the_others(
+async def test_one_that_fails_before_it_wrote_is_not_noticed_by_the_others(
     path: Path, scene: Scene
 ) -> None:
-    async def story() -> None:
-        seen: list[str] = []
-        first, last = scene.task(), scene.task()
-        async with opened(path) as db:
-            await db.write(watch, seen)
-            seen.clear()
-            _, error, _ = await asyncio.gather(
-                db.write(tasks.admit, first),
-                db.write(fails_before_it_writes),
-                db.write(tasks.admit, last),
-                return_exceptions=True,
-            )
-            assert isinstance(error, NotFound)
-            assert seen.count("COMMIT") == 1
-            assert await db.read(kept) == ([first.id, last.id], [1, 2])
-
-    asyncio.run(story())
+    seen: list[str] = []
+    first, last = scene.task(), scene.task()
+    async with opened(path) as db:
+        await db.write(watch, seen)
+        seen.clear()
+        _, error, _ = await asyncio.gather(
+            db.write(tasks.admit, first),
+            db.write(fails_before_it_writes),
+            db.write(tasks.admit, last),
+            return_exceptions=True,
+        )
+        assert isinstance(error, NotFound)
+        assert seen.count("COMMIT") == 1
+        assert await db.read(kept) == ([first.id, last.id], [1, 2])
 
 
 @pytest.mark.parametrize(
@@ -122,56 +113,47 @@ def test_one_that_fails_before_it_wrote_is_not_noticed_by_the_others(
     [(fails_after_it_wrote, LeaseLost), (is_refused, Conflict), (asks_nonsense, StoreTrouble)],
 )
 @pytest.mark.parametrize("place", [0, 2, 4])
-def test_one_that_spoils_the_transaction_takes_nobody_along(
+async def test_one_that_spoils_the_transaction_takes_nobody_along(
     path: Path,
     scene: Scene,
     spoil: Callable[[Tx, Task], None],
     kind: type[Exception],
     place: int,
 ) -> None:
-    async def story() -> None:
-        told: list[int] = []
-        made = [scene.task() for _ in range(4)]
-        async with opened(path) as db:
-            db.on_commit(told.append)
-            writes = [db.write(tasks.admit, task) for task in made]
-            writes.insert(place, db.write(spoil, scene.task()))  # type: ignore[arg-type]
-            results: list[object] = list(await asyncio.gather(*writes, return_exceptions=True))
-            assert isinstance(results.pop(place), kind)
-            assert results == made
-            assert await db.read(kept) == ([task.id for task in made], [1, 2, 3, 4])
-            assert told[-1:] == [4], "whoever follows the journal was not woken"
-            assert not list(await db.read(events.broken_links))
-
-    asyncio.run(story())
+    told: list[int] = []
+    made = [scene.task() for _ in range(4)]
+    async with opened(path) as db:
+        db.on_commit(told.append)
+        writes = [db.write(tasks.admit, task) for task in made]
+        writes.insert(place, db.write(spoil, scene.task()))  # type: ignore[arg-type]
+        results: list[object] = list(await asyncio.gather(*writes, return_exceptions=True))
+        assert isinstance(results.pop(place), kind)
+        assert results == made
+        assert await db.read(kept) == ([task.id for task in made], [1, 2, 3, 4])
+        assert told[-1:] == [4], "whoever follows the journal was not woken"
+        assert not list(await db.read(events.broken_links))
 
 
-def test_the_sequence_goes_on_without_a_gap_after_failures(path: Path, scene: Scene) -> None:
-    async def story() -> None:
-        async with opened(path) as db:
-            for n in range(1, 6):
-                with pytest.raises(LeaseLost):
-                    await db.write(fails_after_it_wrote, scene.task())
-                await db.write(tasks.admit, scene.task())
-                assert await db.read(events.last) == n
-            assert not list(await db.read(events.broken_links))
-
-    asyncio.run(story())
-
-
-def test_a_commit_without_an_event_wakes_nobody(path: Path, scene: Scene) -> None:
-    async def story() -> None:
-        told: list[int] = []
-        async with opened(path) as db:
-            db.on_commit(told.append)
+async def test_the_sequence_goes_on_without_a_gap_after_failures(path: Path, scene: Scene) -> None:
+    async with opened(path) as db:
+        for n in range(1, 6):
+            with pytest.raises(LeaseLost):
+                await db.write(fails_after_it_wrote, scene.task())
             await db.write(tasks.admit, scene.task())
-            await db.write(pragma, "synchronous")
-        assert told == [1]
-
-    asyncio.run(story())
+            assert await db.read(events.last) == n
+        assert not list(await db.read(events.broken_links))
 
 
-def test_a_reader_sees_one_moment_however_often_it_looks(path: Path, scene: Scene) -> None:
+async def test_a_commit_without_an_event_wakes_nobody(path: Path, scene: Scene) -> None:
+    told: list[int] = []
+    async with opened(path) as db:
+        db.on_commit(told.append)
+        await db.write(tasks.admit, scene.task())
+        await db.write(pragma, "synchronous")
+    assert told == [1]
+
+
+async def test_a_reader_sees_one_moment_however_often_it_looks(path: Path, scene: Scene) -> None:
     """Between two looks of one read a whole transaction is committed; it is not half seen."""
     looked, go_on = threading.Event(), threading.Event()
 
@@ -181,20 +163,19 @@ def test_a_reader_sees_one_moment_however_often_it_looks(path: Path, scene: Scen
         assert go_on.wait(10)
         return first, len(kept(tx)[1])
 
-    async def story() -> None:
-        async with opened(path) as db:
-            await db.write(tasks.admit, scene.task())
-            reading = asyncio.create_task(db.read(look_twice))
-            await asyncio.to_thread(looked.wait, 10)
-            await db.write(tasks.admit, scene.task())
-            go_on.set()
-            assert await reading == (1, 1)
-            assert len((await db.read(kept))[0]) == 2
-
-    asyncio.run(story())
+    async with opened(path) as db:
+        await db.write(tasks.admit, scene.task())
+        reading = asyncio.create_task(db.read(look_twice))
+        await asyncio.to_thread(looked.wait, 10)
+        await db.write(tasks.admit, scene.task())
+        go_on.set()
+        assert await reading == (1, 1)
+        assert len((await db.read(kept))[0]) == 2
 
 
-def test_a_reader_does_not_wait_for_the_writer_nor_see_its_half(path: Path, scene: Scene) -> None:
+async def test_a_reader_does_not_wait_for_the_writer_nor_see_its_half(
+    path: Path, scene: Scene
+) -> None:
     written, go_on = threading.Event(), threading.Event()
 
     def write_slowly(tx: Tx) -> None:
@@ -202,52 +183,40 @@ def test_a_reader_does_not_wait_for_the_writer_nor_see_its_half(path: Path, scen
         written.set()
         assert go_on.wait(10)
 
-    async def story() -> None:
-        async with opened(path) as db:
-            writing = asyncio.create_task(db.write(write_slowly))
-            await asyncio.to_thread(written.wait, 10)
-            assert await db.read(kept) == ([], [])
-            go_on.set()
-            await writing
-            assert len((await db.read(kept))[0]) == 1
-
-    asyncio.run(story())
+    async with opened(path) as db:
+        writing = asyncio.create_task(db.write(write_slowly))
+        await asyncio.to_thread(written.wait, 10)
+        assert await db.read(kept) == ([], [])
+        go_on.set()
+        await writing
+        assert len((await db.read(kept))[0]) == 1
 
 
-def test_a_read_that_breaks_says_so_in_a_sentence_and_the_next_one_works(path: Path) -> None:
+async def test_a_read_that_breaks_says_so_in_a_sentence_and_the_next_one_works(path: Path) -> None:
     def look_nowhere(tx: Tx) -> None:
         tx.ask("SELECT * FROM nowhere")
 
-    async def story() -> None:
-        async with opened(path) as db:
-            for _ in range(4):
-                with pytest.raises(StoreTrouble, match="no such table"):
-                    await db.read(look_nowhere)
-            assert await db.read(kept) == ([], [])
-
-    asyncio.run(story())
+    async with opened(path) as db:
+        for _ in range(4):
+            with pytest.raises(StoreTrouble, match="no such table"):
+                await db.read(look_nowhere)
+        assert await db.read(kept) == ([], [])
 
 
-def test_a_reader_cannot_write(path: Path, scene: Scene) -> None:
-    async def story() -> None:
-        async with opened(path) as db:
-            with pytest.raises(StoreTrouble, match="readonly"):
-                await db.read(tasks.admit, scene.task())
-
-    asyncio.run(story())
+async def test_a_reader_cannot_write(path: Path, scene: Scene) -> None:
+    async with opened(path) as db:
+        with pytest.raises(StoreTrouble, match="readonly"):
+            await db.read(tasks.admit, scene.task())
 
 
-def test_who_stops_waiting_for_a_write_stops_no_write(path: Path, scene: Scene) -> None:
-    async def story() -> None:
-        made = [scene.task() for _ in range(3)]
-        async with opened(path) as db:
-            writing = [asyncio.create_task(db.write(tasks.admit, task)) for task in made]
-            await asyncio.sleep(0)
-            writing[1].cancel()
-            await asyncio.gather(*writing, return_exceptions=True)
-            assert len((await db.read(kept))[0]) == 3
-
-    asyncio.run(story())
+async def test_who_stops_waiting_for_a_write_stops_no_write(path: Path, scene: Scene) -> None:
+    made = [scene.task() for _ in range(3)]
+    async with opened(path) as db:
+        writing = [asyncio.create_task(db.write(tasks.admit, task)) for task in made]
+        await asyncio.sleep(0)
+        writing[1].cancel()
+        await asyncio.gather(*writing, return_exceptions=True)
+        assert len((await db.read(kept))[0]) == 3
 
 
 def test_a_store_that_closes_first_writes_what_waits(path: Path, scene: Scene) -> None:
@@ -299,9 +268,6 @@ def test_a_writer_whose_loop_is_gone_ends_its_batch_in_peace(path: Path, scene: 
     reopened.close()
 
 
-def test_a_store_on_a_file_that_is_not_there_says_so_at_once(tmp_path: Path) -> None:
-    async def story() -> None:
-        with pytest.raises(StoreTrouble):
-            Sqlite(tmp_path / "nowhere.db")
-
-    asyncio.run(story())
+async def test_a_store_on_a_file_that_is_not_there_says_so_at_once(tmp_path: Path) -> None:
+    with pytest.raises(StoreTrouble):
+        Sqlite(tmp_path / "nowhere.db")

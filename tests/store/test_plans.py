@@ -1,18 +1,21 @@
 """What is asked often is looked up, not searched for: the indexes that SQLite really takes."""
 
+import asyncio
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from remit.model.ids import SessionId
 from remit.model.status import Status
 from remit.model.task import Priority, SourceKind, TaskType
-from remit.store import search
+from remit.store import home, queue, search, tasks
 from remit.store.connection import SqliteTx
 from remit.store.database import SQL, Params, Row, statement
 from remit.store.search import Filter
-from tests.store.scene import Scene
+from remit.store.sqlite import Sqlite
+from tests.store.scene import AT, ROOMY, WORKER, Scene
 
 EVERY = sorted(path.stem for path in SQL.glob("*.sql"))
 # These read a whole table or index on purpose.
@@ -39,46 +42,53 @@ INTENDED = {
 }
 
 
-@pytest.fixture(params=["fresh", "after ANALYZE"])
-def stocked(scene: Scene, request: pytest.FixtureRequest) -> Scene:
-    """A file with tasks in it, and one whose statistics SQLite knows: plans may change by them."""
-    if request.param != "fresh":
-        for _ in range(30):
-            for status in (Status.NEW, Status.READY, Status.COMPLETED, Status.NEEDS_REVIEW):
-                scene.standing(status)
-        scene.sql("ANALYZE")
-        scene.sql("ANALYZE sqlite_schema")
-    return scene
-
-
 def plan(scene: Scene, sql: str, params: Params) -> list[str]:
     found = scene.connection.execute("EXPLAIN QUERY PLAN " + sql, params).fetchall()
     return [str(row["detail"]) for row in found]
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_no_statement_reads_a_whole_table_by_accident(stocked: Scene, name: str) -> None:
-    steps = _plan_of(stocked, name)
+def test_no_statement_reads_a_whole_table_by_accident(scene: Scene, name: str) -> None:
+    steps = _plan_of(scene, name)
 
     scans = [step for step in steps if re.match(r"SCAN \w+(?! VIRTUAL)( USING|$)", step)]
     assert bool(scans) is (name in WHOLE), steps
 
 
 @pytest.mark.parametrize("name", INTENDED)
-def test_what_the_engine_asks_goes_along_the_index_made_for_it(stocked: Scene, name: str) -> None:
-    steps = _plan_of(stocked, name)
+def test_what_the_engine_asks_goes_along_the_index_made_for_it(scene: Scene, name: str) -> None:
+    steps = _plan_of(scene, name)
 
     assert INTENDED[name] in " | ".join(steps)
     assert "TEMP B-TREE" not in " ".join(steps)
 
 
-def test_whether_a_session_is_free_is_looked_up(stocked: Scene) -> None:
-    assert "SEARCH other USING INDEX tasks_held (session_id=?)" in _plan_of(stocked, "list_due")
+def test_a_store_gathers_no_statistics_that_would_change_these_plans(tmp_path: Path) -> None:
+    """With them, whether a session is free would be searched for among all its tasks."""
+
+    async def story() -> None:
+        home.prepare(tmp_path / "agent.db")
+        db = Sqlite(tmp_path / "agent.db")
+        maker = Scene(tmp_path / "other.db")
+        for _ in range(40):
+            await db.write(tasks.admit, maker.task())
+            await db.write(queue.claim, WORKER, ROOMY, maker.ids.run, AT)
+        maker.close()
+        await db.close()
+
+    asyncio.run(story())
+
+    scene = Scene(tmp_path / "agent.db")
+    assert scene.sql("SELECT name FROM sqlite_master WHERE name LIKE 'sqlite_stat%'") == []
+    scene.close()
+
+
+def test_whether_a_session_is_free_is_looked_up(scene: Scene) -> None:
+    assert "SEARCH other USING INDEX tasks_held (session_id=?)" in _plan_of(scene, "list_due")
 
 
 PAGES = {
     "all": (Filter(), "SCAN tasks"),
-    "the next page": (Filter(before=None), "SCAN tasks"),
     "a status": (Filter(statuses=(Status.READY,)), "tasks_by_status (status=?)"),
     "a session": (Filter(session=SessionId("s")), "tasks_by_session (session_id=?)"),
     "deleted": (Filter(deleted=True), "tasks_deleted (status=?)"),
@@ -95,11 +105,11 @@ PAGES = {
 
 @pytest.mark.parametrize("what", PAGES)
 def test_no_page_sorts_what_it_does_not_show(
-    stocked: Scene, monkeypatch: pytest.MonkeyPatch, what: str
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     """`SCAN tasks` is the table from its end, in the order of the page, until the page is full."""
     wanted, way = PAGES[what]
-    seen = list(_asked(stocked, monkeypatch, wanted))
+    seen = list(_asked(scene, monkeypatch, wanted))
 
     assert seen
     for steps in seen:
@@ -108,15 +118,15 @@ def test_no_page_sorts_what_it_does_not_show(
 
 
 def test_the_next_page_begins_where_the_last_one_ended(
-    stocked: Scene, monkeypatch: pytest.MonkeyPatch
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    last = stocked.admit().id
+    last = scene.admit().id
 
     for wanted, way in (
         (Filter(before=last), "INTEGER PRIMARY KEY (rowid<?)"),
         (Filter(before=last, statuses=(Status.NEW,)), "tasks_by_status (status=? AND no<?)"),
     ):
-        (steps,) = _asked(stocked, monkeypatch, wanted)
+        (steps,) = _asked(scene, monkeypatch, wanted)
         assert way in " | ".join(steps)
 
 

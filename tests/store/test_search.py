@@ -111,10 +111,7 @@ def test_a_page_after_a_task_that_is_not_there_is_refused(scene: Scene) -> None:
     ids=["all", "statuses", "words", "one at a time", "exactly", "more than there is"],
 )
 def test_pages_show_each_task_once_while_others_come_in(scene: Scene, wanted: Filter) -> None:
-    there = [
-        (scene.ready if n % 3 else scene.admit)(f"task {n}").id  # type: ignore[operator]
-        for n in range(50)
-    ]
+    there = [(scene.ready if n % 3 else scene.admit)(f"task {n}").id for n in range(50)]
     seen: list[TaskId] = []
     while True:
         page = search.page(scene.tx, wanted)

@@ -100,6 +100,9 @@ def _read(error: Exception) -> tuple[str, int, str]:
     if isinstance(error, CycloptsError):
         error.verbose = False
         return str(error).strip(), codes.USAGE, "urn:remit:problem:usage"
+    if isinstance(error, OSError) and error.filename:
+        sentence = f"{error.filename}: {error.strerror}. Look at that path, or at REMIT_HOME."
+        return sentence, codes.FAILED, "urn:remit:problem:failed"
     sentence = (
         f"Remit stumbled ({type(error).__name__}: {error}). That is a mistake in Remit; "
         "REMIT_DEBUG=1 shows where it happened."

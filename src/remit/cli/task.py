@@ -101,7 +101,7 @@ def _hasten(settings: Settings, way: Door, task_id: TaskId) -> tuple[TaskId, int
 
 
 def _again(_: Settings, way: Door, task_id: TaskId) -> tuple[TaskId, int]:
-    return way.retry(task_id, os.urandom(16).hex()), 1
+    return way.retry(task_id, f"cli:{os.urandom(16).hex()}"), 1
 
 
 def _found(ids: tuple[str, ...], tally: Tally) -> list[TaskId]:

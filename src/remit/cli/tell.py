@@ -111,6 +111,8 @@ def _run_ended(event: Event) -> str:
 
 
 def _step(event: Event) -> str:
+    if "ask" in event.data:
+        return "Cannot go on without you."
     name, _, turn = str(event.data["step"]).partition(":")
     said = _STEPS.get(name, f"Did {name}")
     return f"{said}, turn {int(turn) + 1}." if turn.isdecimal() else f"{said}."

@@ -3,7 +3,8 @@
 import asyncio
 import os
 import signal
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
+from datetime import datetime
 from typing import Annotated, Final
 
 from remit import __version__, notify
@@ -15,6 +16,7 @@ from remit.cli.out import Ink, Piece
 from remit.engine.loops import keep_logs
 from remit.errors import HomeLocked
 from remit.model.codec import JsonMap
+from remit.model.conversation import Notice
 from remit.model.status import ACTIVE, Status
 from remit.server.serve import serve, token_of
 from remit.settings import Settings
@@ -84,17 +86,19 @@ class _Up:
         before = await house.db.read(tasks.counts)
         await house.engine.start()
         logs = asyncio.create_task(keep_logs(house.journal, self._settings.logs))
+        logs.add_done_callback(_complain)
         notices = asyncio.create_task(self._tell_notices(house, since))
         self._say_up(url, before)
         stop = asyncio.create_task(self._stop.wait())
         await asyncio.wait((stop, door), return_when=asyncio.FIRST_COMPLETED)
         door.cancel()
-        with suppress(asyncio.CancelledError):
-            await door
+        closed = await asyncio.gather(door, return_exceptions=True)
         await house.engine.stop()
         for loop in (stop, logs, notices):
             loop.cancel()
         await asyncio.gather(stop, logs, notices, return_exceptions=True)
+        if isinstance(closed[0], Exception):
+            raise closed[0]
 
     def _heed_signals(self) -> None:
         loop = asyncio.get_running_loop()
@@ -110,20 +114,20 @@ class _Up:
 
     async def _tell_notices(self, house: House, since: int) -> None:
         async for event in house.journal.follow(since):
-            if event.task_id is None:
+            # Most of what happens needs no word: the task is looked at only if there is one.
+            if event.task_id is None or notify.notice(event, "") is None:
                 continue
             title = (await house.db.read(tasks.get, event.task_id)).title
-            notice = notify.notice(event, title)
-            if notice is None:
-                continue
-            if self._json:
-                about, urgent = notice.task_id, notice.urgent
-                out.emit(
-                    {"event": "notice", "taskId": about, "text": notice.text, "urgent": urgent}
-                )
-                continue
+            if notice := notify.notice(event, title):
+                self._say(event.at, notice)
+
+    def _say(self, at: datetime, notice: Notice) -> None:
+        if self._json:
+            about: JsonMap = {"taskId": notice.task_id, "urgent": notice.urgent}
+            out.emit({"event": "notice", **about, "text": notice.text})
+        else:
             style = "yellow" if notice.urgent else ""
-            out.line(Ink(f"{words.clock(event.at)}  ", "dim"), Ink(notice.text, style))
+            out.line(Ink(f"{words.clock(at)}  ", "dim"), Ink(notice.text, style))
 
     def _say_up(self, url: str, before: dict[str, int]) -> None:
         home, brain = str(self._settings.home), self._settings.brain.kind
@@ -148,6 +152,13 @@ class _Up:
             out.emit({"event": "down"})
         else:
             out.say("Stopped. What was at work goes on at the next start.")
+
+
+def _complain(logs: "asyncio.Task[None]") -> None:
+    error = None if logs.cancelled() else logs.exception()  # noqa: LOG004 - a task, no logger
+    if error is not None:
+        out.say(f"The logs are not written any more: {error}. The journal has everything;")
+        out.say("`remit audit log-rebuild --all` writes them anew.")
 
 
 def _tasks(again: int, before: dict[str, int]) -> str:

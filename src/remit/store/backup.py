@@ -1,5 +1,6 @@
 """Backups that can be taken while Remit works, and restored without sending anything twice."""
 
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -11,8 +12,8 @@ from remit.model.codec import Json, stamp
 from remit.model.event import Entry, Kind
 from remit.model.ids import TaskId
 from remit.model.status import Actor
-from remit.store import events, home, rows
-from remit.store.connection import SqliteTx, connect
+from remit.store import events, glance, home, rows
+from remit.store.connection import SqliteTx, connect, trouble
 from remit.store.database import Tx
 
 _PAGES = 2000
@@ -23,22 +24,17 @@ def save(source: Path, folder: Path, now: datetime, progress: Callable[[float], 
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     target = folder / f"agent-{now:%Y%m%dT%H%M%S}Z.db"
     partial = target.with_suffix(".partial")
-
-    def tell(_: int, left: int, total: int) -> None:
-        progress(1 - left / total if total else 1.0)
-
-    with (
-        closing(connect(source, writable=False)) as reader,
-        closing(sqlite3.connect(partial, isolation_level=None)) as writer,
-    ):
-        reader.backup(writer, pages=_PAGES, progress=tell)
-        writer.execute("PRAGMA journal_mode = DELETE")
-        writer.execute("INSERT OR REPLACE INTO meta VALUES ('backup_at', ?)", (stamp(now),))
-    with closing(connect(partial)) as writer:
-        home.check(partial, writer)
-        writer.execute("PRAGMA journal_mode = DELETE")
-    partial.chmod(0o600)
-    partial.rename(target)
+    try:
+        _copy(source, partial, now, progress)
+        with closing(connect(partial)) as copy:
+            home.check(source, copy)
+            copy.execute("PRAGMA journal_mode = DELETE")
+        partial.rename(target)
+    except sqlite3.Error as error:
+        raise trouble(source, error) from error
+    finally:
+        _remove(partial)
+    home.sync(folder)
     return target
 
 
@@ -50,9 +46,12 @@ def restore(saved: Path, target: Path, now: datetime) -> int:
     """
     if not saved.is_file():
         raise BadInput(f"There is no backup {saved}.")
-    fresh = target.with_name("agent.restoring.db")
-    fresh.write_bytes(saved.read_bytes())
-    fresh.chmod(0o600)
+    glance.check(saved)
+    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    fresh = target.with_name(home.RESTORING)
+    _remove(fresh)  # what an earlier restore left, and above all its log
+    fresh.touch(mode=0o600)
+    shutil.copyfile(saved, fresh)
     home.prepare(fresh)
     with closing(connect(fresh)) as connection:
         tx = SqliteTx(connection)
@@ -69,6 +68,23 @@ def incarnation(tx: Tx) -> int:
     """How often this history was restored, plus one."""
     row = tx.one("get_meta", {"key": "incarnation"})
     return int(str(row["value"])) if row else 1
+
+
+def _copy(source: Path, partial: Path, now: datetime, progress: Callable[[float], None]) -> None:
+    def tell(_: int, left: int, total: int) -> None:
+        progress(1 - left / total if total else 1.0)
+
+    with (
+        closing(connect(source, writable=False)) as reader,
+        closing(sqlite3.connect(partial, isolation_level=None)) as writer,
+    ):
+        partial.chmod(0o600)
+        # Else SQLite would begin the copy anew whenever somebody has written, and might never end.
+        SqliteTx(reader).look()
+        reader.execute("SELECT * FROM meta").fetchall()
+        reader.backup(writer, pages=_PAGES, progress=tell)
+        writer.execute("PRAGMA journal_mode = DELETE")
+        writer.execute("INSERT OR REPLACE INTO meta VALUES ('backup_at', ?)", (stamp(now),))
 
 
 def _hold_back(tx: Tx, now: datetime) -> int:
@@ -88,8 +104,15 @@ def _hold_back(tx: Tx, now: datetime) -> int:
 
 
 def _swap(fresh: Path, target: Path, now: datetime) -> None:
+    """A cut in here leaves no file, but the restored one: `home.prepare` sees that, and says so."""
     for suffix in ("", "-wal", "-shm"):
         old = target.with_name(target.name + suffix)
         if old.exists():
             old.rename(target.with_name(f"agent.replaced-{now:%Y%m%dT%H%M%S}Z.db{suffix}"))
     fresh.rename(target)
+    home.sync(target.parent)
+
+
+def _remove(path: Path) -> None:
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)

@@ -17,12 +17,14 @@ from remit.errors import (
     StoreForeign,
     StoreFull,
     StoreNewer,
+    StoreTrouble,
 )
 from remit.store import legacy
 from remit.store.audit import complaints
 from remit.store.connection import APPLICATION_ID, SqliteTx, as_mapping, connect, trouble
 from remit.store.database import SQL, Cell
 
+RESTORING: Final = "agent.restoring.db"
 _MAGIC: Final = b"SQLite format 3\x00"
 _WHOLE_CHECK_BYTES: Final = 64 * 1024 * 1024
 
@@ -73,6 +75,11 @@ def _create(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if path.with_name(path.name + "-wal").exists():
         raise StoreCorrupt(str(path), "it is gone, but its log is still there")
+    if path.with_name(RESTORING).exists():
+        sentence = (
+            f"A restore of {path} was interrupted. Nothing is lost: run `remit restore` again."
+        )
+        raise StoreTrouble(sentence)
     fresh = path.with_name(path.name + ".new")
     for suffix in ("", "-wal", "-shm"):
         fresh.with_name(fresh.name + suffix).unlink(missing_ok=True)

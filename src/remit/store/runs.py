@@ -44,8 +44,8 @@ def record_steps(
 def _told(name: str, output: Json, lease: Lease) -> JsonMap:
     """A step whose result says something in words is told in those words: they are the log."""
     data: JsonMap = {"step": name, "run": lease.run_id}
-    text = output.get("text") if isinstance(output, dict) else None
-    return data | {"text": text} if text else data
+    said = output if isinstance(output, dict) else {}
+    return data | {part: said[part] for part in ("text", "ask") if said.get(part)}
 
 
 def steps(tx: Tx, task: Task) -> dict[str, Json]:

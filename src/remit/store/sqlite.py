@@ -132,7 +132,8 @@ class Sqlite:
             seq = tx.committed if tx.committed != before else None
             with suppress(RuntimeError):  # the loop was closed under us: nobody waits any more
                 self._loop.call_soon_threadsafe(self._settle, batch, seq)
-        self._connection.execute("PRAGMA optimize")
+        # No PRAGMA optimize: by the statistics of a young file SQLite would take other indexes, and
+        # sort and scan in an old one. Without any it takes those that were made for the question.
         self._connection.close()
 
     def _commit(self, tx: SqliteTx, batch: list[Job]) -> None:

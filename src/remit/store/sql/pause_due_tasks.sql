@@ -3,6 +3,7 @@ UPDATE tasks
    SET resume_to = status, status = 'paused', due_at = NULL, wish = NULL,
        worker = NULL, run_id = NULL, leg_at = NULL, lease = lease + 1,
        events = events + 1, updated_at = :now
- WHERE status IN ('new', 'running', 'verifying', 'delivering')
+ WHERE status IN ('running', 'verifying', 'delivering')
     OR (status = 'ready' AND due_at <= :now)
+    OR (status = 'new' AND COALESCE(scheduled_for, 0) <= :now)
 RETURNING id, resume_to, events;

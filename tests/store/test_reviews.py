@@ -1,0 +1,194 @@
+"""Questions to the owner: asked once, decided once, and what follows from each answer."""
+
+import pytest
+
+from remit.errors import AlreadyDecided, BadInput, NotFound
+from remit.model.delivery import DeliveryStatus, Unknown
+from remit.model.ids import ReviewId, TaskId
+from remit.model.review import NEEDS_TEXT, OPTIONS, Answered, Decision
+from remit.model.run import Lease
+from remit.model.status import Actor, Reason, Status
+from remit.store import deliveries, moves, queue, reviews, runs
+from remit.store.queue import Claim
+from tests.store.scene import BODY, DIGEST, RULE, Scene
+
+PAIRS = [(reason, answer) for reason in Reason for answer in Answered]
+OFFERED = [(reason, answer) for reason in Reason for answer in OPTIONS[reason]]
+
+
+def _doubtful(scene: Scene) -> tuple[TaskId, ReviewId]:
+    """A task whose message may or may not have arrived."""
+    claim = scene.delivering()
+    (delivery,) = claim.task.delivery
+    attempt = scene.do(deliveries.claim_send, claim.lease, delivery, BODY, DIGEST, scene.now)
+    unknown = Unknown("timeout")
+    scene.do(deliveries.settle_send, claim.lease, delivery, attempt, unknown, scene.now)
+    review = scene.question(claim, Reason.AMBIGUOUS, about=delivery.id, resume_to=Status.DELIVERING)
+    scene.finish(claim, "wait", Status.NEEDS_REVIEW, by=Actor.COURIER, review=review)
+    assert review.id is not None
+    return claim.task.id, review.id
+
+
+def test_open_questions_wait_oldest_first(scene: Scene) -> None:
+    asked = []
+    for _ in range(3):
+        asked.append(scene.asking()[1])
+        scene.wait()
+
+    assert [review.id for review in reviews.waiting(scene.tx)] == asked
+    assert [review.id for review in reviews.waiting(scene.tx, 2)] == asked[:2]
+
+
+@pytest.mark.parametrize(("reason", "answer"), PAIRS)
+def test_only_what_is_offered_can_be_answered(
+    scene: Scene, reason: Reason, answer: Answered
+) -> None:
+    task, review = scene.asking(reason)
+    before = scene.image()
+
+    if answer in OPTIONS[reason]:
+        assert scene.do(reviews.decide, review, Decision(answer, "So."), scene.wait()) != task
+        assert reviews.waiting(scene.tx) == []
+        assert scene.complaints() == []
+    else:
+        with pytest.raises(BadInput, match="may be decided with"):
+            scene.do(reviews.decide, review, Decision(answer, "So."), scene.wait())
+        assert scene.image() == before
+
+
+@pytest.mark.parametrize(("reason", "answer"), OFFERED)
+@pytest.mark.parametrize("text", [None, "", " \n"])
+def test_an_answer_that_needs_words_is_not_taken_without(
+    scene: Scene, reason: Reason, answer: Answered, text: str | None
+) -> None:
+    _, review = scene.asking(reason)
+    before = scene.image()
+
+    if answer in NEEDS_TEXT:
+        with pytest.raises(BadInput, match="give the text"):
+            scene.do(reviews.decide, review, Decision(answer, text), scene.now)
+        assert scene.image() == before
+    else:
+        scene.do(reviews.decide, review, Decision(answer, text), scene.now)
+
+
+def test_a_question_is_decided_once(scene: Scene) -> None:
+    task, review = scene.asking()
+    scene.do(reviews.decide, review, Decision(Answered.ANSWER, "The red ones."), scene.wait())
+    before = scene.image()
+
+    for answer in Answered:
+        with pytest.raises(AlreadyDecided, match=r"decided before: answer, at 2026-03-02T09:00:01"):
+            scene.do(reviews.decide, review, Decision(answer, "No, blue."), scene.wait())
+
+    assert scene.image() == before
+    assert scene.get(task.id).notes == ("The red ones.",)
+
+
+def test_a_question_nobody_asked_is_not_found(scene: Scene) -> None:
+    with pytest.raises(NotFound, match="no review rev-1"):
+        scene.do(reviews.decide, ReviewId("rev-1"), Decision(Answered.APPROVE), scene.now)
+
+
+def test_the_same_place_asks_once(scene: Scene) -> None:
+    task, review = scene.asking()
+    scene.do(reviews.decide, review, Decision(Answered.ANSWER, "The red ones."), scene.wait())
+
+    (claim,) = scene.claim()
+
+    assert claim.decisions["ask:1"].text == "The red ones."
+    assert [each.id for each in reviews.of_task(scene.tx, task.id)] == [review]
+
+
+def test_an_answer_is_noted_and_the_task_goes_on(scene: Scene) -> None:
+    task, review = scene.asking()
+
+    after = scene.do(reviews.decide, review, Decision(Answered.ANSWER, "Red."), scene.wait())
+
+    assert (after.status, after.reason, after.resume_to) == (Status.RUNNING, None, None)
+    assert (after.notes, after.round) == (("Red.",), 0)
+    assert [claim.task.id for claim in scene.claim()] == [task.id]
+
+
+def test_what_is_sent_back_is_done_anew_with_a_word(scene: Scene) -> None:
+    claim = scene.running()
+    scene.do(runs.record_steps, claim.lease, {"think": "hm"}, None, scene.now)
+    review = scene.question(claim, Reason.VERIFICATION, resume_to=Status.DELIVERING)
+    scene.finish(claim, "wait", Status.NEEDS_REVIEW, review=review)
+    assert review.id is not None
+
+    scene.do(reviews.decide, review.id, Decision(Answered.BACK, "Too long."), scene.wait())
+
+    (again,) = scene.claim()
+    assert (again.task.status, again.task.round) == (Status.RUNNING, 1)
+    assert (again.task.notes, again.steps) == (("Too long.",), {})
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "delivery"),
+    [
+        (Answered.ARRIVED, Status.DELIVERING, DeliveryStatus.SENT),
+        (Answered.RESEND, Status.DELIVERING, DeliveryStatus.PENDING),
+        (Answered.DROP, Status.DELIVERING, DeliveryStatus.REFUSED),
+        (Answered.DECLINE, Status.CANCELLED, DeliveryStatus.UNKNOWN),
+    ],
+)
+def test_the_owner_settles_what_no_machine_may(
+    scene: Scene, answer: Answered, status: Status, delivery: DeliveryStatus
+) -> None:
+    _, review = _doubtful(scene)
+
+    after = scene.do(reviews.decide, review, Decision(answer), scene.wait())
+
+    (send,) = after.delivery
+    assert (after.status, send.status) == (status, delivery)
+    assert (send.sent_at == scene.now) is (answer is Answered.ARRIVED)
+    assert scene.complaints() == []
+
+
+def test_what_is_sent_again_is_a_new_try(scene: Scene) -> None:
+    _, review = _doubtful(scene)
+    scene.do(reviews.decide, review, Decision(Answered.RESEND), scene.wait())
+    (claim,) = scene.claim()
+
+    (delivery,) = claim.task.delivery
+    told = (claim.lease, delivery, BODY, DIGEST, scene.now)
+    assert scene.do(deliveries.claim_send, *told) == 2
+    assert scene.complaints() == []
+
+
+def test_a_question_that_is_open_about_a_paused_task_is_answered_and_nothing_moves(
+    scene: Scene,
+) -> None:
+    task = scene.admit()
+    lease = Lease(task.id, 0, scene.ids.worker(), scene.ids.run())
+    review = scene.question(Claim(task, lease, {}, {}), Reason.INPUT, resume_to=Status.NEW)
+    assert review.id is not None
+    scene.do(reviews.open_review, review, Actor.INTAKE, scene.now)
+    scene.do(moves.pause, task.id, scene.now)
+
+    after = scene.do(reviews.decide, review.id, Decision(Answered.ANSWER, "Red."), scene.wait())
+
+    assert (after.status, after.resume_to) == (Status.PAUSED, Status.NEW)
+    assert queue.unranked(scene.tx, scene.now, 9) == []
+    scene.do(moves.resume, task.id, scene.wait())
+    assert scene.do(queue.rank, task.id, task.priority, RULE, scene.now)
+    assert scene.get(task.id).notes == ("Red.",)
+    assert scene.complaints() == []
+
+
+def test_a_task_that_was_hidden_while_its_owner_was_asked_stays_hidden(scene: Scene) -> None:
+    claim = scene.delivering()
+    (delivery,) = claim.task.delivery
+    attempt = scene.do(deliveries.claim_send, claim.lease, delivery, BODY, DIGEST, scene.now)
+    scene.do(moves.cancel, claim.task.id, scene.now, hide=True)
+    unknown = Unknown("timeout")
+    scene.do(deliveries.settle_send, claim.lease, delivery, attempt, unknown, scene.now)
+    about = scene.question(claim, Reason.AMBIGUOUS, about=delivery.id, resume_to=Status.DELIVERING)
+    scene.finish(claim, "wait", Status.NEEDS_REVIEW, by=Actor.COURIER, review=about)
+    assert about.id is not None
+
+    after = scene.do(reviews.decide, about.id, Decision(Answered.DECLINE), scene.wait())
+
+    assert (after.status, after.cancel_requested) == (Status.CANCELLED, False)
+    assert after.deleted_at == scene.now
