@@ -268,7 +268,7 @@ async def test_only_what_has_ended_is_tried_again_and_everything_goes_along(
         assert (again.retry_of, again.session_id) == (task.id, task.session_id)
         assert (again.priority, again.work) == (Priority.HIGH, asked.work)
         assert (again.context, again.text) == ({"person": "Anna"}, "Find beaches")
-        assert again.scheduled_for is None
+        assert again.scheduled_for == asked.scheduled_for
 
 
 async def test_what_is_deleted_is_hidden_and_can_be_brought_back(tmp_path: Path) -> None:

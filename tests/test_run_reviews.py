@@ -173,8 +173,14 @@ async def test_advice_is_not_checked() -> None:
     assert trip.memory.task.verdict is None
 
 
-async def test_what_the_owner_writes_instead_is_proven_too() -> None:
-    trip = stage(ME, replies=("no tags",), contract=contract(), round=MOST_FIXES)
+async def test_what_the_owner_writes_instead_is_proven_too_but_is_his_to_change() -> None:
+    trip = stage(ME, replies=("no tags",), contract=contract())
     trip.memory.decide(await trip.asks(Reason.DELIVERABLE), Answered.EDIT, "Kuta.")
 
-    assert "'Sanur' does not occur" in (await trip.asks(Reason.VERIFICATION)).question
+    review = await trip.asks(Reason.VERIFICATION)
+
+    assert "'Sanur' does not occur" in review.question
+    assert review.evidence == "Kuta."
+    assert len(trip.prompts) == 1
+    trip.memory.decide(review, Answered.APPROVE)
+    assert await trip.go() == Done("Kuta.")

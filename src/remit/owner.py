@@ -68,9 +68,9 @@ class Owner:
 
 
 def _still_to_come(task: Task, now: datetime) -> datetime | None:
-    """A time that has not come yet holds for the next try too."""
+    """What was ended before it began keeps its time; what was tried is tried again at once."""
     planned = task.scheduled_for
-    return planned if planned is not None and planned > now else None
+    return planned if planned and planned > now and task.started_at is None else None
 
 
 def _untouched(task: Task) -> list[Item]:

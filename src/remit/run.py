@@ -113,9 +113,11 @@ async def _prove(text: str, plan: Plan, rooms: Rooms, steps: Steps) -> Outcome |
     steps.keep(verdict=verdict)
     if verdict.passed:
         return None
-    if steps.task.round < MOST_FIXES:
+    # What the owner wrote with his own hand is not the brain's to fix.
+    his_own = await steps.decided(ask.held_key(steps.task)) is not None
+    if steps.task.round < MOST_FIXES and not his_own:
         return Retry(verdict.complaint, anew=True)
-    return Wait(ask.unproven(steps.task, verdict.complaint))
+    return Wait(ask.unproven(steps.task, verdict.complaint, text))
 
 
 async def _deliver(text: str | None, rooms: Rooms, steps: Steps) -> Outcome:

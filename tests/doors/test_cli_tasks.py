@@ -77,15 +77,21 @@ def test_a_task_is_paused_resumed_cancelled_and_hidden_by_a_prefix_in_any_case(
     assert task in seat.run("ls", "--ids", "--all", "--deleted").out
 
 
-def test_a_planned_task_can_be_run_now_and_tried_again(seat: Terminal) -> None:
+def test_a_planned_task_can_be_run_now(seat: Terminal) -> None:
     task = seat.add("Find two parks", "--in", "3d")
-    done = seat.run("run", task, "--wait")
-    again = seat.run("retry", task, "--wait", "--json")
+    said = seat.run("run", task, "--wait")
 
-    assert (done.code, again.code) == (0, 0)
-    assert "Lumphini" in done.out
-    assert parts(again, "tasks")[0]["retryOf"] == task
-    assert parts(again, "tasks")[0]["status"] == "completed"
+    assert said.code == 0
+    assert "Lumphini" in said.out
+
+
+def test_a_task_that_failed_is_tried_again_as_a_new_one(seat: Terminal) -> None:
+    task = task_of(seat.run("add", "hopeless", "--wait", "--json"))["id"]
+    said = seat.run("retry", task, "--wait", "--json")
+
+    assert said.code == 1
+    assert parts(said, "tasks")[0]["retryOf"] == task
+    assert parts(said, "tasks")[0]["status"] == "failed"
 
 
 def test_several_ids_come_from_stdin_and_one_that_fails_stops_no_other(seat: Terminal) -> None:

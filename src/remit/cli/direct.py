@@ -6,7 +6,7 @@ rests, and stops in good order.
 
 import asyncio
 from collections.abc import Coroutine, Iterator
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import replace
 from typing import Final, TypeVar
 
@@ -19,7 +19,7 @@ from remit.errors import IllegalMove
 from remit.model.event import Kind
 from remit.model.ids import ReviewId, TaskId
 from remit.model.review import Answered, Decision
-from remit.model.status import ACTIVE, Status
+from remit.model.status import PAUSABLE, Status
 from remit.model.task import Task
 from remit.settings import Settings
 from remit.store import tasks
@@ -98,15 +98,14 @@ class Direct:
         return await self._house.intake.admit(await self._house.owner.retry(task, key))
 
     async def _hasten(self, task_id: TaskId) -> None:
+        if (await self._get(task_id)).status not in PAUSABLE:
+            await self._house.owner.run_now(task_id)  # raises, and says why not
         since = await self._house.journal.last()
         await self._work()
         if (await self._get(task_id)).status is Status.NEW:
             await self._ranked(task_id, since)
-        try:
+        with suppress(IllegalMove):  # the engine was quicker, which is what was asked for
             await self._house.owner.run_now(task_id)
-        except IllegalMove:
-            if (await self._get(task_id)).status not in ACTIVE | {Status.READY}:
-                raise  # else the engine took it meanwhile, which is what was asked for
 
     async def _ranked(self, task_id: TaskId, since: int) -> None:
         async for event in self._house.journal.follow(since):

@@ -96,7 +96,12 @@ def _fail(plain: Ending, task: Task, why: str, review_id: ReviewId) -> Ending:
     """A task that breaks while it is verified is not failed work: the owner looks at it."""
     if task.status is not Status.VERIFYING:
         return replace(plain, outcome="fail", to=Status.FAILED, note=why, attempts=0)
-    question = replace(ask.unproven(task, f"the check broke ({why})"), id=review_id)
+    question = ask.unproven(task, f"the check broke ({why})", task.tool_output or "")
     return replace(
-        plain, outcome="wait", to=Status.NEEDS_REVIEW, note=why, attempts=0, review=question
+        plain,
+        outcome="wait",
+        to=Status.NEEDS_REVIEW,
+        note=why,
+        attempts=0,
+        review=replace(question, id=review_id),
     )

@@ -24,15 +24,19 @@ def held(
     task: Task, tries: int, hold: Hold, reply: Reply, delivery: Delivery | None = None
 ) -> Review:
     """The gate let nothing through."""
-    place = delivery.id if delivery else "reply"
     return Review(
         task_id=task.id,
-        key=f"{task.round}:held:{place}:{tries}",
+        key=held_key(task, tries, delivery),
         reason=Reason.DELIVERABLE,
         question=f"{hold.reason} Write what shall be sent, send it back, or decline.",
         evidence=reply.text,
         resume_to=Status.RUNNING if delivery is None and task.contract else Status.DELIVERING,
     )
+
+
+def held_key(task: Task, tries: int = 0, delivery: Delivery | None = None) -> str:
+    """Where the owner's own words stand, if the gate held what the brain wrote in this round."""
+    return f"{task.round}:held:{delivery.id if delivery else 'reply'}:{tries}"
 
 
 def permission(task: Task, delivery: Delivery, body: str) -> Review:
@@ -49,14 +53,14 @@ def permission(task: Task, delivery: Delivery, body: str) -> Review:
     )
 
 
-def unproven(task: Task, why: str) -> Review:
+def unproven(task: Task, why: str, evidence: str) -> Review:
     """The work does not meet its contract and the fixes are used up, or it cannot be checked."""
     return Review(
         task_id=task.id,
         key=unproven_key(task),
         reason=Reason.VERIFICATION,
         question=f"Not proven: {why}. Accept it as it is, send it back, or decline?",
-        evidence=task.tool_output or "",
+        evidence=evidence,
         resume_to=Status.DELIVERING if task.delivery else Status.RUNNING,
     )
 
