@@ -77,6 +77,20 @@ async def test_a_follower_waits_for_what_is_to_come_and_is_woken_by_it(tmp_path:
         assert await asyncio.wait_for(reader, 10) == [last + 1]
 
 
+async def test_what_is_written_while_a_follower_looks_is_not_slept_over(tmp_path: Path) -> None:
+    async with Rig(tmp_path) as rig:
+        last = await rig.house.journal.last()
+        answer = rig.db.late["after"] = asyncio.Event()
+        reader = asyncio.create_task(read(rig.house.journal, last, 1))
+        await until(lambda: rig.db.reads["after"] == 1)
+        await asyncio.sleep(0.02)  # it has found nothing, but does not know it yet
+        await rig.add("x", content="x")
+        await rig.run()
+        answer.set()
+
+        assert await asyncio.wait_for(reader, 10) == [last + 1]
+
+
 async def test_the_events_of_one_task_come_from_any_place(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
         await world.add("other", content="x")

@@ -37,7 +37,7 @@ class BadInput(RemitError):
 class KeyReused(BadInput):
     def __init__(self, key: str) -> None:
         super().__init__(
-            f"Idempotency-Key {key!r} was used before with another request. "
+            f"The key {key!r:.60} was used before with another request. "
             "Send the same request again, or take a new key."
         )
 

@@ -180,7 +180,7 @@ def event(kind: Kind, actor: Actor, data: JsonMap) -> Event:
             event(Kind.TASK_MOVED, Actor.OWNER, {"to": "paused", "note": "restored from a backup"}),
             "Paused: restored from a backup.",
         ),
-        (event(Kind.TASK_MOVED, Actor.OWNER, {"to": "running"}), "Goes on: running."),
+        (event(Kind.TASK_MOVED, Actor.OWNER, {"to": "running"}), "May go on: running."),
         (event(Kind.TASK_MOVED, Actor.OWNER, {"to": "cancelled"}), "Cancelled."),
         (
             event(Kind.TASK_MOVED, Actor.REAPER, {"to": "needs_review", "crashes": 3}),

@@ -114,7 +114,7 @@ class Moody:
 class Watched:
     """The store, counted; when `full` nothing works, else all but what is `broken`.
 
-    A verb in `late` is written at once, but answered only when its event is set.
+    A verb in `late` is done at once, but answered only when its event is set.
     """
 
     def __init__(self, db: Database) -> None:
@@ -131,8 +131,7 @@ class Watched:
         self.writes[work.__name__] += 1
         self._trouble(work.__name__)
         result = await self._db.write(work, *args, **kwargs)
-        if work.__name__ in self.late:
-            await self.late[work.__name__].wait()
+        await self._answer(work.__name__)
         return result
 
     async def read(
@@ -140,13 +139,19 @@ class Watched:
     ) -> T:
         self.reads[work.__name__] += 1
         self._trouble(work.__name__)
-        return await self._db.read(work, *args, **kwargs)
+        result = await self._db.read(work, *args, **kwargs)
+        await self._answer(work.__name__)
+        return result
 
     def on_commit(self, tell: Callable[[int], None]) -> None:
         self._db.on_commit(tell)
 
     async def close(self) -> None:
         await self._db.close()
+
+    async def _answer(self, verb: str) -> None:
+        if verb in self.late:
+            await self.late[verb].wait()
 
     def _trouble(self, verb: str) -> None:
         if self.full or verb in self.broken:

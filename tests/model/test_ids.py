@@ -100,7 +100,7 @@ def test_an_id_is_read_as_people_write_it(text: str) -> None:
 
 def test_a_review_is_read_by_its_own_prefix() -> None:
     assert review_id(f"rev-{ULID}") == review_id(ULID) == f"rev-{ULID}"
-    with pytest.raises(BadInput, match="is not a rev id"):
+    with pytest.raises(BadInput, match="is not a review id"):
         review_id(f"task-{ULID}")
 
 

@@ -11,7 +11,7 @@ from remit.errors import BadInput, StoreBusy, StoreCorrupt, StoreForeign, StoreT
 from remit.model.delivery import DeliveryStatus
 from remit.model.ids import TaskId
 from remit.model.review import Answered, Decision
-from remit.model.status import Actor, Reason, Status
+from remit.model.status import PAUSABLE, Actor, Reason, Status
 from remit.store import backup, deliveries, events, home, moves, reviews
 from remit.store.connection import connect
 from remit.testing import Outbox, World
@@ -37,6 +37,7 @@ def populated(target: Path) -> Scene:
     for status in Status:
         scene.standing(status)
     scene.ready("Later", scheduled_for=scene.now + 30 * DAY)
+    scene.admit("Later", scheduled_for=scene.now + 30 * DAY)
     claim = scene.delivering()
     told = (claim.lease, claim.task.delivery[0], BODY, DIGEST, scene.now)
     scene.do(deliveries.claim_send, *told)
@@ -119,11 +120,10 @@ def test_a_restored_file_holds_back_what_may_be_done_already(
     now = {task: scene.get(task) for task in _ids(scene)}
     assert now.keys() == stood.keys()
     for task, was in stood.items():
-        waits = was.status in (Status.NEW, Status.RUNNING, Status.VERIFYING, Status.DELIVERING)
-        due = was.status is Status.READY and was.title != "Later"
-        expected = (Status.PAUSED, was.status) if waits or due else (was.status, was.resume_to)
+        waits = was.status in PAUSABLE and was.title != "Later"
+        expected = (Status.PAUSED, was.status) if waits else (was.status, was.resume_to)
         assert (now[task].status, now[task].resume_to) == expected
-        assert now[task].lease == was.lease + (waits or due)
+        assert now[task].lease == was.lease + waits
     assert held == sum(task.status is Status.PAUSED for task in now.values()) - 1
     assert scene.complaints() == []
     assert scene.do(backup.incarnation) == 2
@@ -262,7 +262,7 @@ def test_a_restore_that_was_cut_is_done_again_and_never_starts_empty(
 
     home.prepare(populated.path)
     scene = Scene(populated.path)
-    assert len(_ids(scene)) == len(Status) + 2
+    assert len(_ids(scene)) == len(Status) + 3
     scene.close()
     assert len(list(populated.path.parent.glob("agent.replaced-*.db"))) == 1
 

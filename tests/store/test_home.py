@@ -266,6 +266,37 @@ def test_a_migration_is_done_whole_or_not_at_all(
         assert opened.execute("SELECT mood FROM tasks").fetchone() == {"mood": None}
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DROP INDEX tasks_held",
+        "DROP TRIGGER events_final",
+        "CREATE TABLE songs (name TEXT)",
+        "ALTER TABLE reviews RENAME COLUMN about TO regarding",
+    ],
+)
+def test_tables_that_somebody_has_changed_are_noticed(scene: Scene, change: str) -> None:
+    scene.sql(change)
+    scene.close()
+
+    with pytest.raises(StoreCorrupt, match="its tables are not as they were made"):
+        home.prepare(scene.path)
+
+
+def test_a_remark_or_a_blank_in_a_migration_changes_no_table(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.close()
+    (first,) = home.migrations()
+    remarked = first.replace("CREATE TABLE tasks (", "CREATE TABLE tasks ( -- all of them\n\n  ")
+    assert remarked != first
+
+    monkeypatch.setattr(home, "migrations", lambda: [remarked])
+    home._schema_of.cache_clear()
+    home.prepare(scene.path)
+    home._schema_of.cache_clear()
+
+
 def test_the_migrations_are_numbered_without_a_gap() -> None:
     names = sorted(path.name for path in (SQL / "migrations").iterdir())
 

@@ -88,7 +88,8 @@ def _line(number: int, entry: Json) -> Line:
     try:
         line = from_json(Line, entry)
     except BadInput as error:
-        raise BadInput(f"Entry {number} of the brain's script: {error}") from None
+        said = str(error).replace("Line", "It", 1)
+        raise BadInput(f"Entry {number} of the brain's script: {said}") from None
     if sum(part is not None for part in (line.reply, line.ask, line.fail)) != 1:
         raise BadInput(f"Entry {number} of the brain's script needs one of reply, ask, fail.")
     if line.fail is not None and line.fail not in _FAILURES:

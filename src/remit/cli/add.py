@@ -10,7 +10,7 @@ from remit.cli import clock, codes, door, find, out, rest, words
 from remit.cli.options import AsJson, Timeout, Wait, flag, free
 from remit.cli.order import Order
 from remit.cli.out import Ink, Piece
-from remit.errors import BadInput
+from remit.errors import BadInput, KeyReused
 from remit.model.ids import TaskId
 from remit.model.task import Priority, Task
 from remit.model.view import View
@@ -53,7 +53,7 @@ def add(  # noqa: PLR0913 - all that a person may say at once
         priority=priority,
     )
     with door.opened(settings, works=wait) as way:
-        task_id = _known(settings, key) or way.add(order)
+        task_id = _known(settings, key, order) or way.add(order)
         if wait:
             out.say(f"Task {task_id} was added.")
             task = rest.wait(settings, way, task_id, timeout=timeout, after=1)
@@ -64,11 +64,19 @@ def add(  # noqa: PLR0913 - all that a person may say at once
     return 0
 
 
-def _known(settings: Settings, key: str | None) -> TaskId | None:
+def _known(settings: Settings, key: str | None, order: Order) -> TaskId | None:
+    """What the key became before; other words under the same key are a mistake, and said."""
     if key is None:
         return None
     with glance(settings.database) as tx:
-        return by_key(tx, key)
+        found = by_key(tx, key)
+        task = tasks.get(tx, found) if found else None
+    if task is None:
+        return None
+    if task.request is None or task.request.text != order.text.strip():
+        raise KeyReused(key)
+    out.say(Ink("Nothing new: this key stands for a task that is there.", "dim"))
+    return task.id
 
 
 def _whole(text: str) -> str:
@@ -117,6 +125,5 @@ def _rows(task: Task, *, serves: bool) -> list[list[Piece]]:
 
 def _when(task: Task, *, serves: bool) -> str:
     if task.scheduled_for is not None:
-        away = words.relative(task.scheduled_for, clock.now())
-        return f"{words.local(task.scheduled_for)} ({away})"
+        return words.planned(task.scheduled_for, clock.now())
     return "now" if serves else "as soon as Remit is up"

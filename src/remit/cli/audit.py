@@ -24,6 +24,7 @@ from remit.store.search import Filter
 app = App(name="audit")
 
 
+@app.default
 @app.command
 def verify(*, json: AsJson = False) -> int:
     """Walk the journal's chain of hashes and compare every task with it."""

@@ -25,4 +25,6 @@ def edited(text: str, about: str) -> str:
         kept, _, _ = path.read_text(encoding="utf-8").partition(_SCISSORS)
     if not kept.strip():
         raise BadInput("The text is empty; nothing was decided.", field="text")
+    if kept.strip() == text.strip():
+        raise BadInput("The text was not changed; nothing was decided.", field="text")
     return kept.strip()

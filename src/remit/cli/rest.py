@@ -5,7 +5,7 @@ from remit.cli.door import Door
 from remit.cli.out import Ink
 from remit.cli.show import whole
 from remit.cli.watch import Watch
-from remit.model.event import Event
+from remit.model.event import Event, Kind
 from remit.model.ids import TaskId
 from remit.model.status import Status
 from remit.model.task import Task
@@ -40,6 +40,8 @@ def result(settings: Settings, task: Task, *, json: bool) -> None:
 
 
 def _tell(event: Event) -> None:
+    if event.kind is Kind.REVIEW_OPENED:
+        return  # what it asks stands below, with the ways to answer
     head, *_ = tell.sentence(event).splitlines() or [""]
     out.say(Ink(f"{words.clock(event.at)}  ", "dim"), Ink(head, tell.inked(event).style))
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from remit.cli import words
 from remit.cli.out import Ink
-from remit.model.codec import JsonMap
+from remit.model.codec import JsonMap, moment
 from remit.model.event import Event, Kind
 from remit.model.status import Actor, Status
 from remit.store import rows
@@ -63,7 +63,7 @@ def _created(event: Event) -> str:
     kind = source.partition(":")[0]
     by = "You asked for it" if kind == "manual" else f"It came in by {kind}"
     planned = event.data.get("scheduledFor")
-    return f"{by}, for {planned}." if planned else f"{by}."
+    return f"{by}, for {words.local(moment(str(planned)))}." if planned else f"{by}."
 
 
 def _moved(event: Event) -> str:
@@ -84,7 +84,7 @@ def _ordered(data: JsonMap, to: Status) -> str:
         case Status.CANCELLED:
             return _full(f"Cancelled{_because(data)}")
         case _:
-            return f"Goes on: {words.plain(to)}."
+            return f"May go on: {words.plain(to)}."
 
 
 def _ended(data: JsonMap, to: Status) -> str:
@@ -154,7 +154,7 @@ def _because(data: JsonMap) -> str:
 
 def _full(text: str) -> str:
     """End it like a sentence, if it does not."""
-    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
+    return text if text.endswith((".", "!", "?", "…", ":")) else f"{text}."
 
 
 _TELL: Final[Mapping[Kind, Callable[[Event], str]]] = {

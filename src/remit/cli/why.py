@@ -70,7 +70,7 @@ def _standing(task: Task, asks: Review | None, now: datetime) -> str:
     if asks is not None:
         return f"It waits for you ({asks.reason.value}): {asks.question}"
     if task.status in (Status.NEW, Status.READY) and planned and planned > now:
-        return f"It is planned for {words.local(planned)} ({words.relative(planned, now)})."
+        return f"It is planned for {words.planned(planned, now)}."
     if task.ended and task.result_summary:
         return f"It is {task.status.value}: {task.result_summary}"
     tries = f", after {words.count(task.attempts, 'failed attempt')}" if task.attempts else ""

@@ -21,6 +21,7 @@ _STYLE: Final = {
 }
 _UNITS: Final = ((timedelta(days=1), "d"), (timedelta(hours=1), "h"), (timedelta(minutes=1), "min"))
 _LONG_AGO: Final = timedelta(days=14)
+_SAYING: Final = timedelta(seconds=2)  # so long after "in 3 days" was said it is still three
 _ANSWERS: Final = {
     Answered.APPROVE: "remit approve {id}",
     Answered.EDIT: "remit approve {id} --edit",
@@ -62,18 +63,25 @@ def relative(moment: datetime, now: datetime) -> str:
     away = abs(moment - now)
     if away > _LONG_AGO:
         return f"{moment.astimezone():%Y-%m-%d}"
-    for unit, name in _UNITS:
-        if away >= unit:
-            span = f"{away // unit} {name}"
-            return f"{span} ago" if moment <= now else f"in {span}"
-    if moment <= now:
-        return "just now"
-    return f"in {max(1, round(away.total_seconds()))} s"
+    if moment > now:
+        return f"in {_span(away + _SAYING) or f'{max(1, round(away.total_seconds()))} s'}"
+    span = _span(away)
+    return f"{span} ago" if span else "just now"
+
+
+def _span(away: timedelta) -> str | None:
+    return next((f"{away // unit} {name}" for unit, name in _UNITS if away >= unit), None)
 
 
 def local(moment: datetime) -> str:
     """A moment on the clock of whoever reads it."""
     return f"{moment.astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+def planned(moment: datetime, now: datetime) -> str:
+    """A moment to come, and how far away it is if that is near enough to say."""
+    near = abs(moment - now) <= _LONG_AGO
+    return f"{local(moment)} ({relative(moment, now)})" if near else local(moment)
 
 
 def clock(moment: datetime) -> str:

@@ -19,6 +19,7 @@ WorkerId = NewType("WorkerId", str)
 RANDOM_BITS: Final = 80
 _ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PAIRS: Final = tuple(a + b for a in _ALPHABET for b in _ALPHABET)
+_NOUNS: Final = {"task": "task", "rev": "review"}
 _ULID: Final = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 
 
@@ -75,8 +76,7 @@ def _read(text: str, prefix: str) -> str:
     ulid = text.strip().upper().removeprefix(prefix.upper() + "-")
     if not _ULID.fullmatch(ulid):
         shown = text if len(text) <= 60 else text[:57] + "..."  # noqa: PLR2004
-        sentence = (
-            f"{shown!r} is not a {prefix} id; one looks like {prefix}-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA."
-        )
+        example = f"{prefix}-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA"
+        sentence = f"{shown!r} is not a {_NOUNS[prefix]} id; one looks like {example}."
         raise BadInput(sentence, field="id")
     return f"{prefix}-{ulid}"

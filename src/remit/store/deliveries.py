@@ -100,7 +100,7 @@ def _words(answer: Answer) -> tuple[str, str, str | None]:
             return "retry", "pending", why
         case Refused(why):
             return "refused", "refused", why
-        case Unknown(why):
+        case Unknown(why):  # pragma: no branch - there is no other
             return "unknown", "unknown", why
 
 

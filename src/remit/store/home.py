@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -22,9 +23,10 @@ from remit.errors import (
 from remit.store import legacy
 from remit.store.audit import complaints
 from remit.store.connection import APPLICATION_ID, SqliteTx, as_mapping, connect, trouble
-from remit.store.database import SQL, Cell
+from remit.store.database import SQL
 
 RESTORING: Final = "agent.restoring.db"
+_REMARK: Final = re.compile(r"--[^\n]*")
 _MAGIC: Final = b"SQLite format 3\x00"
 _WHOLE_CHECK_BYTES: Final = 64 * 1024 * 1024
 
@@ -99,7 +101,7 @@ def check(path: Path, connection: sqlite3.Connection) -> None:
     try:
         rows = connection.execute(f"PRAGMA {pragma}(3)").fetchall()
         found = [said for row in rows if (said := next(iter(row.values()))) != "ok"]
-        if not found and schema(connection) != _schema_of(version(connection)):
+        if not found and _schema(connection) != _schema_of(version(connection)):
             found = ["its tables are not as they were made"]
         if not found:
             found = list(complaints(SqliteTx(connection), whole=small))[:3]
@@ -133,18 +135,23 @@ def version(connection: sqlite3.Connection) -> int:
     return found["user_version"]
 
 
-def schema(connection: sqlite3.Connection) -> list[tuple[Cell, ...]]:
-    """How every table, index and trigger was made; what SQLite keeps about them does not count."""
-    made = connection.execute("SELECT name, sql FROM sqlite_master ORDER BY type, name").fetchall()
-    return [tuple(row.values()) for row in made if not row["name"].startswith("sqlite_stat")]
+def _schema(connection: sqlite3.Connection) -> list[tuple[str, str]]:
+    """How our tables, indexes and triggers were made; blanks, remarks and SQLite's own left out."""
+    made = connection.execute("SELECT type, name, sql FROM sqlite_master ORDER BY name").fetchall()
+    ours = [(str(row["type"]), str(row["name"]), str(row["sql"])) for row in made if row["sql"]]
+    return [
+        (name, " ".join(_REMARK.sub("", sql).split()))
+        for kind, name, sql in ours
+        if not name.startswith("sqlite_" if kind != "table" else ("sqlite_", "tasks_text_"))
+    ]
 
 
 @cache
-def _schema_of(reached: int) -> list[tuple[Cell, ...]]:
+def _schema_of(reached: int) -> list[tuple[str, str]]:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.row_factory = as_mapping
         connection.executescript(";".join(migrations()[:reached]))
-        return schema(connection)
+        return _schema(connection)
 
 
 def migrations() -> list[str]:
