@@ -75,10 +75,10 @@ async def test_an_entry_answers_as_often_as_it_says() -> None:
         ([{"reply": "x"}, {"when": "x"}], "Entry 2 of the brain's script needs one of reply, ask"),
         ([{"reply": "x", "ask": "y"}], "Entry 1 of the brain's script needs one of"),
         ([{"fail": "maybe"}], "Entry 1 of the brain's script: fail is transient or permanent."),
-        ([{"replay": "x"}], "Entry 1 of the brain's script: Line has no field 'replay'."),
-        ([{"reply": 5}], "Entry 1 of the brain's script: Line.reply must be text, not 5."),
-        ([{"reply": "x", "times": "2"}], "Line.times must be a whole number"),
-        (["x"], "Entry 1 of the brain's script: Line must be an object"),
+        ([{"replay": "x"}], "Entry 1 of the brain's script: it has no field 'replay'."),
+        ([{"reply": 5}], "reply must be text, not 5."),
+        ([{"reply": "x", "times": "2"}], "times must be a whole number, not '2'."),
+        (["x"], "Entry 1 of the brain's script: it must be an object"),
     ],
 )
 def test_a_mistake_in_a_script_is_named_with_its_entry(data: Json, sentence: str) -> None:
@@ -117,7 +117,8 @@ async def test_no_brain_asks_for_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "sentence"), [("oracle", "it may be none or scripted"), ("scripted", "cannot be read")]
+    ("kind", "sentence"),
+    [("oracle", "kind is 'oracle'; it may be "), ("scripted", "cannot be read")],
 )
 async def test_a_brain_that_cannot_be_had_is_said_at_the_start(
     tmp_path: Path, kind: str, sentence: str

@@ -5,18 +5,20 @@ the leg ends, the decision starts the next one, and every step that is on record
 instant. So the order below is also the order after a crash, a restart or three days of waiting.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 
 from remit import gate
 from remit.brain.think import Thinker
 from remit.deliver.courier import Courier
+from remit.gate import Author, Known
 from remit.model import delivery as answers
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.plan import Item, ItemStatus, Plan
-from remit.model.reply import Hold, Reply
+from remit.model.reply import Ask, Hold, Reply
 from remit.model.review import Answered, Review
-from remit.model.status import Actor, Status
+from remit.model.status import Actor, Reason, Status
+from remit.model.task import Taint
 from remit.plan.draft import Planner
 from remit.ports import Steps
 from remit.recall.session import Recall
@@ -60,19 +62,20 @@ class Rooms:
     thinker: Thinker
     verifier: Verifier
     courier: Courier
+    known: Known = field(default_factory=Known)
 
 
 async def run(rooms: Rooms, steps: Steps) -> Outcome:
     """Take a task from plan to receipts. Each step survives a crash; none is done twice."""
     plan = await steps.look("plan_step", rooms.planner.draft, steps.task)
     if plan.precomposed:
-        return await _deliver(None, rooms, steps)
+        return await _deliver(None, Author.OWNER, rooms, steps)
     memory = await steps.look("retrieve_context", rooms.recall.like, steps.task)
 
     turn = 0
     reply = await steps.do("execute_tool", rooms.thinker.think, steps.task, plan, memory)
-    while reply.ask is not None:
-        question = ask.question(steps.task, turn, reply.ask)
+    while (asked := _asked(reply, plan)) is not None:
+        question = ask.question(steps.task, turn, asked)
         if await steps.decided(question.key) is None:
             return Wait(question)
         turn += 1
@@ -82,25 +85,36 @@ async def run(rooms: Rooms, steps: Steps) -> Outcome:
 
     if not plan.delivery:
         return await _prove(reply.text, plan, rooms, steps) or Done(first_line(reply.text))
-    text = await _judged(reply, rooms, steps)
-    if isinstance(text, Review):
-        return Wait(text)
-    return await _prove(text, plan, rooms, steps) or await _deliver(text, rooms, steps)
+    judged = await _judged(reply, rooms, steps)
+    if isinstance(judged, Review):
+        return Wait(judged)
+    text, author = judged
+    return await _prove(text, plan, rooms, steps) or await _deliver(text, author, rooms, steps)
 
 
-async def _judged(reply: Reply, rooms: Rooms, steps: Steps) -> str | Review:
+def _asked(reply: Reply, plan: Plan) -> Ask | None:
+    """What the owner must say before the work can go on."""
+    if reply.ask is None and reply.flaw is not None and not plan.delivery:
+        return Ask(Reason.INPUT, f"{reply.flaw} Say how to go on, or decline.")
+    return reply.ask
+
+
+async def _judged(reply: Reply, rooms: Rooms, steps: Steps) -> tuple[str, Author] | Review:
     """What the gate lets out, or what the owner wrote instead; else the question to the owner."""
-    judged = gate.judge(reply, most=rooms.courier.most(steps.task.delivery))
-    tries = 0
+    most, known = rooms.courier.most(steps.task.delivery), rooms.known
+    judged = Hold(reply.flaw) if reply.flaw else gate.judge(reply, most=most, known=known)
+    author, text, tries = Author.BRAIN, "", 0
     while isinstance(judged, Hold):
-        question = ask.held(steps.task, tries, judged, reply)
+        question = ask.held(steps.task, tries, judged, Reply(text) if tries else reply)
         decision = await steps.decided(question.key)
         if decision is None:
             return question
-        most = rooms.courier.most(steps.task.delivery)
-        judged = gate.judge_text(decision.text or "", most=most)
+        # Who sends the same text again after he was told what is in it insists on it.
+        before, text = text, decision.text or text
+        author = Author.WARNED if tries and text == before else Author.OWNER
+        judged = gate.judge_text(text, most=most, author=author, known=known)
         tries += 1
-    return judged.text
+    return judged.text, author
 
 
 async def _prove(text: str, plan: Plan, rooms: Rooms, steps: Steps) -> Outcome | None:
@@ -120,7 +134,7 @@ async def _prove(text: str, plan: Plan, rooms: Rooms, steps: Steps) -> Outcome |
     return Wait(ask.unproven(steps.task, verdict.complaint, text))
 
 
-async def _deliver(text: str | None, rooms: Rooms, steps: Steps) -> Outcome:
+async def _deliver(text: str | None, author: Author, rooms: Rooms, steps: Steps) -> Outcome:
     """Send every delivery that is not settled; complete only if each was accepted."""
     by = Actor.VERIFIER if steps.task.status is Status.VERIFYING else Actor.EXECUTOR
     await steps.move(Status.DELIVERING, by)
@@ -128,7 +142,7 @@ async def _deliver(text: str | None, rooms: Rooms, steps: Steps) -> Outcome:
     for delivery in steps.task.delivery:
         if delivery.status in (DeliveryStatus.SENT, DeliveryStatus.REFUSED):
             continue
-        body = await _body(delivery, text, rooms, steps)
+        body = await _body(delivery, text, author, rooms, steps)
         if isinstance(body, Review):
             return Wait(body)
         answer = await rooms.courier.send(delivery, body, steps.ledger)
@@ -137,12 +151,19 @@ async def _deliver(text: str | None, rooms: Rooms, steps: Steps) -> Outcome:
     return _delivered(later, steps)
 
 
-async def _body(delivery: Delivery, text: str | None, rooms: Rooms, steps: Steps) -> str | Review:
+async def _body(
+    delivery: Delivery, text: str | None, author: Author, rooms: Rooms, steps: Steps
+) -> str | Review:
     """The exact text to send, or the question that must be answered first."""
-    body = delivery.content if delivery.content is not None else text or ""
+    body = text or ""
+    if delivery.content is not None:
+        body = delivery.content
+        # Only what came from the owner is his; what a mail wrote for him is judged as a reply is.
+        author = Author.OWNER if steps.task.taint is Taint.OWNER else Author.BRAIN
     by_owner = rooms.courier.may_send(delivery)
+    most = rooms.courier.most((delivery,))
     for tries in count():
-        judged = gate.judge_text(body, most=rooms.courier.most((delivery,)))
+        judged = gate.judge_text(body, most=most, author=author, known=rooms.known)
         if isinstance(judged, Hold):
             question = ask.held(steps.task, tries, judged, Reply(body), delivery)
         elif by_owner:
@@ -154,8 +175,10 @@ async def _body(delivery: Delivery, text: str | None, rooms: Rooms, steps: Steps
             return question
         # What the owner approved or wrote may go to whom it was meant for; the gate still looks.
         by_owner = True
-        if decision.answer is Answered.EDIT:
-            body = decision.text or ""
+        edited = (decision.text or "") if decision.answer is Answered.EDIT else body
+        same = isinstance(judged, Hold) and edited == body
+        author = Author.WARNED if same else Author.OWNER
+        body = edited
     raise AssertionError  # pragma: no cover - count() does not end
 
 

@@ -25,7 +25,17 @@ DEFAULT_FILE: Final = """\
 # caldav = 8
 
 [brain]
-# kind = "none"               # none, or scripted (answers from the file below)
+# kind = "auto"               # auto: a key in the environment decides (ANTHROPIC_API_KEY or
+#                             # OPENAI_API_KEY); or none, or scripted (answers from a file)
+# model = ""                  # vendor:name, such as anthropic:claude-sonnet-5-5 or ollama:qwen3
+# extract = ""                # another model for one role alone: this, and the next three
+# think = ""
+# score = ""
+# summarise = ""
+# base_url = ""               # any server that speaks OpenAI's chat protocol
+# key_env = ""                # the variable that holds that server's key
+# time_limit = 300            # seconds for one request
+# token_limit = 16000         # tokens of one answer
 # script = "brain.yml"
 
 [server]
@@ -45,8 +55,17 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class Brain:
-    kind: str = "none"
+    kind: str = "auto"
     script: str = "brain.yml"
+    model: str = ""  # `vendor:name`, for every role that has none of its own
+    extract: str = ""
+    think: str = ""
+    score: str = ""
+    summarise: str = ""
+    base_url: str = ""
+    key_env: str = ""
+    time_limit: int = 300
+    token_limit: int = 16_000
 
 
 @dataclass(frozen=True, slots=True)

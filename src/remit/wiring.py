@@ -1,22 +1,26 @@
 """Builds the whole from settings. The only file that knows every concrete class."""
 
 import asyncio
+import os
 import secrets
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from remit.brain import scripted
+from remit.brain import choose, prompt, scripted
 from remit.brain.absent import NoBrain
+from remit.brain.models import ModelBrain
 from remit.brain.think import Thinker
 from remit.deliver.courier import Courier
 from remit.deliver.dashboard import Dashboard
 from remit.engine.local import LocalEngine
 from remit.errors import BadInput
+from remit.gate import Known
 from remit.intake.admit import Intake
 from remit.journal.follow import Journal
 from remit.model.ids import Ids
+from remit.model.status import Reason
 from remit.owner import Owner
 from remit.plan.draft import Planner
 from remit.ports import Brain, Channel, Clock
@@ -54,6 +58,7 @@ class House:
     inbox: Inbox
     owner: Owner
     engine: LocalEngine
+    thinks: bool  # whether there is a brain that can be asked
 
 
 @asynccontextmanager
@@ -69,9 +74,19 @@ async def opened(
     async with AsyncExitStack() as stack:
         stack.enter_context(home.lock(settings.home))
         await asyncio.to_thread(home.prepare, settings.database)
+        brain = brain or brain_of(settings)
+        if isinstance(brain, ModelBrain):
+            stack.push_async_callback(brain.close)
         db = Sqlite(settings.database)
         stack.push_async_callback(db.close)
-        yield _build(settings, db, clock, brain or brain_of(settings), channels or {})
+        yield _build(settings, db, clock, brain, channels or {})
+
+
+async def start(house: House) -> None:
+    """Go to work. What waited for a brain goes on by itself once there is one."""
+    if house.thinks:
+        await house.inbox.grant(Reason.AUTH, "a brain is there now")
+    await house.engine.start()
 
 
 def _build(
@@ -83,9 +98,10 @@ def _build(
     rooms = Rooms(
         planner=Planner(),
         recall=Recall(db),
-        thinker=Thinker(brain, channels),
+        thinker=Thinker(brain, channels, _who(settings)),
         verifier=Verifier(CHECKS),
         courier=Courier(channels),
+        known=Known(secrets=_secrets(os.environ), echoes=prompt.FIXED),
     )
     return House(
         settings=settings,
@@ -97,6 +113,7 @@ def _build(
         inbox=Inbox(db, clock),
         owner=Owner(db, clock),
         engine=LocalEngine(db, clock, ids, rooms, settings.engine),
+        thinks=brain.ready if isinstance(brain, ModelBrain) else not isinstance(brain, NoBrain),
     )
 
 
@@ -107,5 +124,19 @@ def brain_of(settings: Settings) -> Brain:
             return NoBrain()
         case "scripted":
             return scripted.load(settings.home / settings.brain.script)
+        case "auto" | "model":
+            return ModelBrain(choose.found(os.environ, settings.brain))
         case other:
-            raise BadInput(f"[brain] kind is {other!r}; it may be none or scripted.", field="kind")
+            sentence = f"[brain] kind is {other!r}; it may be auto, model, none or scripted."
+            raise BadInput(sentence, field="kind")
+
+
+def _who(settings: Settings) -> str:
+    owner = "your owner" if settings.owner == "you" else settings.owner
+    return f"You are {settings.agent}, and you work for {owner}."
+
+
+def _secrets(environ: Mapping[str, str]) -> frozenset[str]:
+    """Every key and token that this process knows: none of them may ever go out."""
+    ends = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
+    return frozenset(value for name, value in environ.items() if name.endswith(ends) and value)

@@ -18,10 +18,10 @@ def test_the_first_start_makes_a_home_with_settings_that_explain_themselves(
     seat.home.rmdir()
     with seat.up() as up:
         assert up.told["event"] == "up"
-        assert up.told["brain"] == "none"
+        assert up.told["brain"] == "auto"
         assert json.loads((seat.home / "server.json").read_text())["url"] == up.told["url"]
     assert stat.S_IMODE(seat.home.stat().st_mode) == 0o700
-    assert '# kind = "none"' in (seat.home / "settings.toml").read_text()
+    assert '# kind = "auto"' in (seat.home / "settings.toml").read_text()
     assert seat.run("doctor").code == 0
 
 

@@ -1,6 +1,7 @@
 """Many writes, one commit: shared when all goes well, and no one's loss when one goes wrong."""
 
 import asyncio
+import sqlite3
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -62,6 +63,13 @@ def asks_nonsense(tx: Tx, task: Task) -> None:
     tx.ask("SELECT json_set('{', '$.a', 1)")
 
 
+def loses_its_transaction(tx: Tx, task: Task) -> None:
+    """As SQLite does by itself when the disk fails it."""
+    del task
+    cast("SqliteTx", tx)._connection.execute("ROLLBACK")
+    raise sqlite3.OperationalError("disk I/O error")
+
+
 def kept(tx: Tx) -> tuple[list[TaskId], list[Cell]]:
     ids = [TaskId(str(row["id"])) for row in tx.ask("SELECT id FROM tasks ORDER BY no")]
     return ids, [row["seq"] for row in tx.ask("SELECT seq FROM events ORDER BY seq")]
@@ -110,7 +118,12 @@ async def test_one_that_fails_before_it_wrote_is_not_noticed_by_the_others(
 
 @pytest.mark.parametrize(
     ("spoil", "kind"),
-    [(fails_after_it_wrote, LeaseLost), (is_refused, Conflict), (asks_nonsense, StoreTrouble)],
+    [
+        (fails_after_it_wrote, LeaseLost),
+        (is_refused, Conflict),
+        (asks_nonsense, StoreTrouble),
+        (loses_its_transaction, StoreTrouble),
+    ],
 )
 @pytest.mark.parametrize("place", [0, 2, 4])
 async def test_one_that_spoils_the_transaction_takes_nobody_along(

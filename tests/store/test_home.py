@@ -7,6 +7,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -68,6 +69,15 @@ def test_a_lock_that_names_nobody_is_still_a_lock(tmp_path: Path) -> None:
         fcntl.flock(file, fcntl.LOCK_EX)
         with pytest.raises(HomeLocked, match="process unknown"), home.lock(tmp_path):
             pass
+
+
+def test_who_only_looks_keeps_nobody_out(tmp_path: Path) -> None:
+    """`remit ls` looks whether a Remit works here, in the very moment in which one starts."""
+    with (tmp_path / "lock").open("a") as looking:
+        fcntl.flock(looking, fcntl.LOCK_SH)
+        threading.Timer(0.05, fcntl.flock, (looking, fcntl.LOCK_UN)).start()
+        with home.lock(tmp_path):
+            assert home.is_locked(tmp_path)
 
 
 def test_a_directory_nobody_has_used_is_free(tmp_path: Path) -> None:

@@ -24,9 +24,14 @@ If you cannot or should not write it, put exactly <deliverable>NONE</deliverable
 the part before it."""
 
 
-def render(task: Task, plan: Plan, memory: Memory, guidance: Sequence[str]) -> Prompt:
+FIXED: Final = (_FORMAT, _DECLINE)  # what a deliverable must not repeat
+
+
+def render(
+    task: Task, plan: Plan, memory: Memory, guidance: Sequence[str], who: str = ""
+) -> Prompt:
     """Put a task into words; without a delivery there is no talk of a deliverable."""
-    parts = [f'Task: "{task.title}"', task.instructions, _list("Work items", _items(plan))]
+    parts = [who, f'Task: "{task.title}"', task.instructions, _list("Work items", _items(plan))]
     if plan.delivery:
         parts += [_FORMAT, *guidance, _DECLINE]
     parts.append(_list("Earlier runs of this work", _snippets(memory)))

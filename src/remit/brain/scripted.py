@@ -88,7 +88,7 @@ def _line(number: int, entry: Json) -> Line:
     try:
         line = from_json(Line, entry)
     except BadInput as error:
-        said = str(error).replace("Line", "It", 1)
+        said = str(error).replace("Line.", "").replace("Line ", "it ", 1)
         raise BadInput(f"Entry {number} of the brain's script: {said}") from None
     if sum(part is not None for part in (line.reply, line.ask, line.fail)) != 1:
         raise BadInput(f"Entry {number} of the brain's script needs one of reply, ask, fail.")

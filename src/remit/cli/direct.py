@@ -24,7 +24,7 @@ from remit.model.task import Task
 from remit.settings import Settings
 from remit.store import tasks
 from remit.trigger import command
-from remit.wiring import House, opened
+from remit.wiring import House, opened, start
 
 T = TypeVar("T")
 
@@ -129,5 +129,5 @@ class Direct:
     async def _work(self) -> None:
         if not self._working:
             self._working = True
-            await self._house.engine.start()
+            await start(self._house)
             self._stack.push_async_callback(self._house.engine.stop)

@@ -113,13 +113,19 @@ def _brain(settings: Settings) -> Finding:
     if kind == "none":
         todo = "Set one under [brain] in settings.toml."
         return Finding("brain", "warn", "none: what needs thinking waits for you", todo)
-    from remit.wiring import brain_of  # noqa: PLC0415 - the whole house, for this one part
+    from remit.brain import choose  # noqa: PLC0415 - the whole house, for this one part
+    from remit.wiring import brain_of  # noqa: PLC0415
 
     try:
         brain_of(settings)
+        if kind == "scripted":
+            return Finding("brain", "ok", kind)
+        choice = choose.found(os.environ, settings.brain)
     except RemitError as error:
         return Finding("brain", "fail", str(error), "Mend [brain] in settings.toml or its file.")
-    return Finding("brain", "ok", kind)
+    if choice.ready:
+        return Finding("brain", "ok", choice.sentence)
+    return Finding("brain", "warn", "none: what needs thinking waits for you", choice.sentence)
 
 
 def _server(settings: Settings) -> Finding:

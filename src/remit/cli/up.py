@@ -9,6 +9,7 @@ from typing import Annotated, Final
 
 from remit import __version__, notify
 from remit import settings as house_settings
+from remit.brain import choose
 from remit.cli import codes, out, words
 from remit.cli.door import furnish
 from remit.cli.options import AsJson, flag
@@ -21,7 +22,7 @@ from remit.model.status import ACTIVE, Status
 from remit.server.serve import serve, token_of
 from remit.settings import Settings
 from remit.store import tasks
-from remit.wiring import House, opened
+from remit.wiring import House, opened, start
 
 PATIENCE: Final = 20  # tenths of a second for a command that holds the directory for a moment
 _PORT: Final = ("--port", "-p")
@@ -84,7 +85,7 @@ class _Up:
     async def _work(self, house: House, door: "asyncio.Task[None]", url: str) -> None:
         since = await house.journal.last()
         before = await house.db.read(tasks.counts)
-        await house.engine.start()
+        await start(house)
         logs = asyncio.create_task(keep_logs(house.journal, self._settings.logs))
         logs.add_done_callback(_complain)
         notices = asyncio.create_task(self._tell_notices(house, since))
@@ -140,7 +141,10 @@ class _Up:
             ("Listens", url),
             ("Home", home),
             ("Tasks", _tasks(again, before)),
-            ("Brain", _BRAINS.get(brain, brain)),
+            (
+                "Brain",
+                _BRAINS.get(brain) or choose.found(os.environ, self._settings.brain).sentence,
+            ),
         ]
         out.say(Ink(f"Remit {__version__} is up.", "bold"))
         for name, said in rows:

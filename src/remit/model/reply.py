@@ -34,6 +34,7 @@ class Reply:
     done: tuple[int, ...] = ()  # work items it ticked, counted from 1
     ask: Ask | None = None
     usage: Usage = Usage()
+    flaw: str | None = None  # why it is no answer: cut off, refused, or ended oddly
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """The owner's open questions, and the decision that settles one."""
 
 from remit.model.ids import ReviewId, TaskId
-from remit.model.review import Decision, Review
+from remit.model.review import Answered, Decision, Review
+from remit.model.status import Reason
 from remit.model.task import Task
 from remit.ports import Clock
 from remit.store import reviews
@@ -18,6 +19,17 @@ class Inbox:
 
     async def of_task(self, task_id: TaskId) -> list[Review]:
         return await self._db.read(reviews.of_task, task_id)
+
+    async def grant(self, reason: Reason, what: str) -> int:
+        """Settle every question that waited for something which is there now.
+
+        To give it was the owner's decision, like any other; the journal says so.
+        """
+        open_ = [each for each in await self.waiting() if each.reason is reason]
+        for each in open_:
+            assert each.id is not None  # noqa: S101 - what waits has been stored
+            await self.decide(each.id, Decision(Answered.APPROVE, by=f"owner: {what}"))
+        return len(open_)
 
     async def decide(self, review_id: ReviewId, decision: Decision) -> Task:
         """Settle a question, once; the task goes on from there."""

@@ -4,11 +4,12 @@ import fcntl
 import os
 import re
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, TextIO
 
 from remit.errors import (
     HomeLocked,
@@ -26,6 +27,8 @@ from remit.store.connection import APPLICATION_ID, SqliteTx, as_mapping, connect
 from remit.store.database import SQL
 
 RESTORING: Final = "agent.restoring.db"
+_TRIES: Final = 10
+_BETWEEN_TRIES: Final = 0.02
 _REMARK: Final = re.compile(r"--[^\n]*")
 _MAGIC: Final = b"SQLite format 3\x00"
 _WHOLE_CHECK_BYTES: Final = 64 * 1024 * 1024
@@ -36,15 +39,25 @@ def lock(home: Path) -> Iterator[None]:
     """Hold the directory for one process; a second one is told who has it."""
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     with (home / "lock").open("a+", encoding="utf-8") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not _hold(file):
             file.seek(0)
-            raise HomeLocked(str(home), file.read().strip() or "process unknown") from None
+            raise HomeLocked(str(home), file.read().strip() or "process unknown")
         file.truncate(0)
         file.write(f"process {os.getpid()}")
         file.flush()
         yield
+
+
+def _hold(file: TextIO) -> bool:
+    """Try for a moment: whoever only looks whether it is locked holds it for an instant, too."""
+    for _ in range(_TRIES):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            time.sleep(_BETWEEN_TRIES)
+        else:
+            return True
+    return False
 
 
 def is_locked(home: Path) -> bool:

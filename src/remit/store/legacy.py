@@ -269,17 +269,16 @@ def _carry_talk(
     for turn in _read(source, _TURNS):
         turns.setdefault(turn.text("conversation"), []).append(turn)
     found = {each.text("id"): each for each in _read(source, _CONVERSATIONS)}
+    unknown = _Found(dict.fromkeys(_CONVERSATIONS.columns), {})
     for ident in dict.fromkeys((*found, *turns)):
-        said = sorted(turns.get(ident, ()), key=_place)
-        origin: JsonMap = {"file": OLD, **(found[ident].rest if ident in found else {})}
+        talk, said = found.get(ident, unknown), sorted(turns.get(ident, ()), key=_place)
         notes = [_carry_turn(tx, n, turn, known, last) for n, turn in enumerate(said, 1)]
+        origin: JsonMap = {"file": OLD, **talk.rest}
         origin |= {f"turn {n}": note for n, note in enumerate(notes, 1) if note}
-        began = (found[ident].at("created") if ident in found else None) or _began(said) or last
-        title = (found[ident].text("title") if ident in found else "") or "Conversation"
         told: Params = {
             "id": ident,
-            "title": title,
-            "now": rows.ms(began),
+            "title": talk.text("title") or "Conversation",
+            "now": rows.ms(talk.at("created") or _began(said) or last),
             "origin": text_of(origin),
         }
         tx.run("insert_conversation", told)

@@ -1,0 +1,98 @@
+"""Whatever a vendor or its SDK throws, sorted by who must act.
+
+The engine, later: Transient. Nobody, for it would be the same again: Permanent. The owner: an Ask.
+Loads the vendors' library; import it only where a model is about to be asked.
+"""
+
+from enum import Enum, auto
+from typing import Final
+
+from pydantic_ai import exceptions as their
+
+from remit.brain.choose import Model
+from remit.brain.secret import Secret
+from remit.errors import Failed, Permanent, RemitError, Transient
+from remit.model.reply import Ask
+from remit.model.status import Reason
+
+MOST_WAIT: Final = 3600.0  # a vendor that asks for more is asked again after so many seconds
+_MOST_SAID: Final = 200
+_SERVER: Final = 500
+_PASSING: Final = frozenset({408, 409, 425, 429})  # the request was not at fault
+
+
+class _Acts(Enum):
+    OWNER = auto()
+    ENGINE = auto()
+    NOBODY = auto()
+
+
+_THEN: Final = "Mend it, start Remit again, then approve."
+_LOOK: Final = "Check [brain] model and base_url."
+_CHECK: Final = "If it stays so, check [brain] model and base_url."
+
+# The first that fits holds, so the narrower stands above the wider.
+_TABLE: Final[tuple[tuple[type[Exception], _Acts, str], ...]] = (
+    (their.ModelAuthenticationError, _Acts.OWNER, f"{{model}} refused {{key}}. {_THEN}"),
+    (their.ModelQuotaExceededError, _Acts.OWNER, f"{{model}} has no credit left for you. {_THEN}"),
+    (their.ModelNotFoundError, _Acts.OWNER, f"{{model}} is not there. {_LOOK} {_THEN}"),
+    (
+        their.ModelContextWindowExceededError,
+        _Acts.NOBODY,
+        "The prompt is longer than {model} can read.",
+    ),
+    (their.ModelRequestRejectedError, _Acts.NOBODY, "{model} rejected the request{said}."),
+    (their.ModelRateLimitError, _Acts.ENGINE, "{model} has had too many requests{said}."),
+    (their.ModelRequestTimeout, _Acts.ENGINE, "{model} took too long to answer."),
+    (their.ModelTimeoutError, _Acts.ENGINE, "{model} took too long to answer."),
+    (their.ModelConnectionError, _Acts.ENGINE, "The connection to {model} failed or broke off."),
+    (their.ModelHTTPError, _Acts.ENGINE, f"{{model}} answered {{status}}{{said}}. {_CHECK}"),
+    (their.ModelAPIError, _Acts.ENGINE, f"{{model}} sent what is no answer{{said}}. {_CHECK}"),
+    (their.UsageLimitExceeded, _Acts.NOBODY, "{model} was asked more often than a thought may."),
+    (their.UserError, _Acts.NOBODY, "{model} cannot be asked so: {error}."),
+    (their.UnexpectedModelBehavior, _Acts.ENGINE, f"{{model}} kept to no known form. {_CHECK}"),
+    (Exception, _Acts.ENGINE, "{model} failed in an unknown way ({kind}: {error})."),
+)
+
+
+def sort(error: Exception, model: Model) -> RemitError | Ask:
+    """What an error means, in a sentence that holds no secret."""
+    if isinstance(error, RemitError):
+        return error
+    acts, says = next((acts, says) for kind, acts, says in _TABLE if isinstance(error, kind))
+    sentence = says.format(
+        model=model,
+        key=f"the key in {model.key_name}" if model.key else "a request without a key",
+        status=getattr(error, "status_code", ""),
+        said=_said(error, model.key),
+        kind=type(error).__name__,
+        error=_clean(str(error), model.key),
+    )
+    if acts is _Acts.OWNER:
+        return Ask(Reason.AUTH, sentence)
+    return _failed(error, sentence) if acts is _Acts.ENGINE else Permanent(sentence)
+
+
+def _failed(error: Exception, sentence: str) -> Failed:
+    """It may work later, unless the vendor's number says that the request itself is wrong."""
+    code = error.status_code if isinstance(error, their.ModelHTTPError) else _SERVER
+    if code < _SERVER and code not in _PASSING:
+        return Permanent(sentence)
+    asked = error.retry_after if isinstance(error, their.ModelAPIError) else None
+    return Transient(sentence, after=None if asked is None else min(asked, MOST_WAIT))
+
+
+def _said(error: Exception, key: Secret | None) -> str:
+    """The vendor's own words, if it found any."""
+    body = error.body if isinstance(error, their.ModelAPIError) else None
+    if isinstance(body, dict) and isinstance(body.get("error"), dict):
+        body = body["error"]
+    words = body.get("message") if isinstance(body, dict) else None
+    return f": {_clean(words, key)}" if isinstance(words, str) and words.strip() else ""
+
+
+def _clean(text: str, key: Secret | None) -> str:
+    """One line, short, without the key."""
+    line = " ".join(text.split())
+    line = key.scrub(line) if key else line
+    return "".join(char for char in line if char.isprintable())[:_MOST_SAID].rstrip(". ")

@@ -1,0 +1,39 @@
+"""What was said, as JSON that an upgrade can still read. Loads the vendors' library.
+
+One state is one run: its messages, what it used, and the calls it waits on, if any.
+"""
+
+import json
+from collections.abc import Iterable
+from typing import Final
+
+from pydantic import ValidationError
+from pydantic_ai.conversation import Conversation, ConversationTypeAdapter
+from pydantic_ai.messages import ModelMessage
+
+from remit.errors import Permanent
+
+_VERSION: Final = 1
+
+
+def dump(run: Conversation) -> str:
+    """A run as text for the store."""
+    inner = ConversationTypeAdapter.dump_python(run, mode="json")
+    return json.dumps({"version": _VERSION, "run": inner}, ensure_ascii=False)
+
+
+def load(state: str) -> Conversation:
+    """A run from the store; what cannot be read is refused, never guessed."""
+    try:
+        outer = json.loads(state)
+        if outer["version"] == _VERSION:
+            return ConversationTypeAdapter.validate_python(outer["run"])
+        why = f"it has version {outer['version']}"
+    except (ValueError, KeyError, TypeError, ValidationError) as error:
+        why = type(error).__name__
+    raise Permanent(f"What an earlier run left cannot be read by this Remit ({why}).")
+
+
+def join(states: Iterable[str]) -> list[ModelMessage]:
+    """The messages of earlier runs, oldest first."""
+    return [message for state in states for message in load(state).messages]

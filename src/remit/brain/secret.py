@@ -1,0 +1,31 @@
+"""A text that nobody sees by accident: not in a repr, not in an error, not in a log."""
+
+from typing import Final
+
+_ENOUGH: Final = 8  # so many characters of a key in a row are as good as told
+_SHOWN: Final = "…"
+
+
+class Secret:
+    """Shows itself only to who asks by name."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        return self._text
+
+    def scrub(self, text: str) -> str:
+        """Take the secret, and every longer piece of it, out of a text."""
+        text = text.replace(self._text, _SHOWN) if self._text else text
+        for start in range(len(self._text) - _ENOUGH + 1):
+            text = text.replace(self._text[start : start + _ENOUGH], _SHOWN)
+        return text
+
+    def __repr__(self) -> str:
+        return "Secret(…)"
+
+    def __reduce__(self) -> str:
+        raise TypeError("A secret is not stored.")

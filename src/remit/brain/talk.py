@@ -1,0 +1,171 @@
+"""One exchange with a model: asked once, read whole, judged by how it ended.
+
+Loads the vendors' library; `models` imports it with the first thought.
+"""
+
+import math
+from collections.abc import AsyncIterable, Iterable, Sequence
+from typing import Final, TypeVar
+
+from pydantic_ai import Agent, RunContext, ToolOutput, capture_run_messages
+from pydantic_ai.agent import EventStreamHandler
+from pydantic_ai.conversation import Conversation
+from pydantic_ai.exceptions import UnexpectedModelBehavior
+from pydantic_ai.messages import (
+    AgentStreamEvent,
+    ModelMessage,
+    ModelResponse,
+    PartDeltaEvent,
+    PartStartEvent,
+    TextPart,
+    TextPartDelta,
+)
+from pydantic_ai.usage import UsageLimits
+
+from remit.brain import failures, history, vendors
+from remit.brain.choose import Limits, Model
+from remit.brain.held import hold
+from remit.brain.turn import Filled, OnText, Turn
+from remit.errors import Transient
+from remit.model.reply import Ask, Prompt, Reply, Usage
+
+T = TypeVar("T")
+
+HEALS: Final = 2  # how often a model is told what is wrong with a form it filled in
+
+
+class Talk:
+    """A line that any number of sessions may speak on at once."""
+
+    def __init__(self, model: Model, limits: Limits) -> None:
+        self._model = model
+        self._limits = limits
+        self._access = vendors.connect(model, limits)
+        self._agent = Agent(
+            self._access.model,
+            name="brain",
+            model_settings=self._access.settings,
+            retries={"tools": 0, "output": 0},
+        )
+
+    async def close(self) -> None:
+        await self._access.close()
+
+    async def say(
+        self, prompt: Prompt, session: str, earlier: Sequence[str], on_text: OnText | None
+    ) -> Turn:
+        """Ask once. Half an answer is never taken for a whole one."""
+        with capture_run_messages() as messages:
+            try:
+                result = await self._agent.run(
+                    prompt.text,
+                    message_history=history.join(earlier),
+                    conversation_id=session,
+                    event_stream_handler=_listener(on_text) if on_text else None,
+                    usage_limits=UsageLimits(request_limit=1),
+                    infer_name=False,
+                )
+            except Exception as error:  # noqa: BLE001 - all that a vendor throws is sorted
+                return Turn(self._unanswered(error, messages))
+        reply = self._read(result.response, sound(result.output))
+        run = Conversation(
+            messages=result.new_messages(), usage=result.usage, conversation_id=session
+        )
+        return Turn(reply, sound(history.dump(run)))
+
+    async def fill(self, prompt: Prompt, form: type[T], session: str) -> Filled[T] | Reply:
+        """Have a form filled in; what does not fit it is handed back to the model, twice."""
+        with capture_run_messages() as messages:
+            try:
+                result = await self._agent.run(
+                    prompt.text,
+                    output_type=ToolOutput(form, name="answer", max_retries=HEALS),
+                    conversation_id=session,
+                    retries={"output": HEALS},
+                    usage_limits=UsageLimits(request_limit=1 + HEALS),
+                    infer_name=False,
+                )
+            except Exception as error:  # noqa: BLE001 - as above
+                last = _last(messages)
+                if isinstance(error, UnexpectedModelBehavior) and last and _is_whole(last):
+                    tries = f"{self._model} did not fill in the form in {1 + HEALS} tries."
+                    raise Transient(tries) from None
+                return self._unanswered(error, messages)
+        if not _is_whole(result.response):
+            return self._read(result.response, sound(result.response.text or ""))
+        return Filled(result.output, _usage(result.new_messages()))
+
+    def _unanswered(self, error: Exception, messages: Sequence[ModelMessage]) -> Reply:
+        """What is left to say when there is no answer: a refusal is one too."""
+        last = _last(messages)
+        if isinstance(error, UnexpectedModelBehavior) and last:
+            return self._read(last, sound(last.text or ""))
+        sorted_ = failures.sort(error, self._model)
+        if isinstance(sorted_, Ask):
+            return Reply("", ask=sorted_)
+        raise sorted_ from None
+
+    def _read(self, response: ModelResponse, text: str) -> Reply:
+        """An answer counts by how it ended; only one that came to its own end may be delivered."""
+        details = response.provider_details or {}
+        usage = _usage([response])
+        match response.finish_reason:
+            case "stop" if text.strip():
+                return Reply(text, usage=usage)
+            case "stop" | "tool_call":
+                raise Transient(f"{self._model} answered with nothing.")
+            case "length":
+                why = f"it was cut off; [brain] token_limit is {self._limits.tokens}."
+            case "content_filter":
+                text = text or sound(str(details.get("refusal") or ""))
+                why = f"{self._model} declined to answer."
+            case None if details.get("finish_reason"):
+                why = f"{self._model} ended it with {str(details['finish_reason'])[:40]!r}."
+            case _:
+                raise Transient(f"{self._model} broke off before its answer was whole.")
+        return Reply(hold(text, why), usage=usage, flaw=f"The answer is not whole: {why}")
+
+
+def _last(messages: Sequence[ModelMessage]) -> ModelResponse | None:
+    """The answer that a run ended with, if it was one that it ended with."""
+    last = messages[-1] if messages else None
+    return last if isinstance(last, ModelResponse) else None
+
+
+def _is_whole(response: ModelResponse) -> bool:
+    return response.finish_reason in ("stop", "tool_call")
+
+
+def sound(text: str) -> str:
+    """The text without half characters, which no file and no channel would take."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _listener(on_text: OnText) -> EventStreamHandler[object]:
+    async def listen(_: RunContext[object], events: AsyncIterable[AgentStreamEvent]) -> None:
+        async for event in events:
+            match event:
+                case PartStartEvent(part=TextPart(content=piece)):
+                    pass
+                case PartDeltaEvent(delta=TextPartDelta(content_delta=piece)):
+                    pass
+                case _:
+                    continue
+            if piece:
+                await on_text(sound(piece))
+
+    return listen
+
+
+def _usage(messages: Iterable[ModelMessage]) -> Usage:
+    responses = [message for message in messages if isinstance(message, ModelResponse)]
+    tokens = sum(response.usage.total_tokens for response in responses)
+    return Usage(tokens, math.ceil(sum(_price(response) for response in responses) * 100))
+
+
+def _price(response: ModelResponse) -> float:
+    """In dollars; 0 where no price is known."""
+    try:
+        return float(response.cost().total_price)
+    except (LookupError, ValueError, AssertionError):
+        return 0

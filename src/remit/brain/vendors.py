@@ -1,0 +1,121 @@
+"""A line to a model: the vendor's SDK, under one roof. Loads the vendors' library."""
+
+import logging
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from pydantic_ai.exceptions import UnexpectedModelBehavior
+from pydantic_ai.messages import ModelResponse
+from pydantic_ai.models import Model as TheirModel
+from pydantic_ai.models import create_async_httpx2_client
+from pydantic_ai.models.anthropic import AnthropicModel
+from pydantic_ai.models.ollama import OllamaModel
+from pydantic_ai.models.openai import (
+    OpenAIChatModel,
+    OpenAIResponsesModel,
+    OpenAIResponsesModelSettings,
+)
+from pydantic_ai.profiles.openai import OpenAIModelProfile
+from pydantic_ai.providers.anthropic import AnthropicProvider
+from pydantic_ai.providers.ollama import OllamaProvider
+from pydantic_ai.providers.openai import OpenAIProvider
+from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+from pydantic_ai.settings import ModelSettings, merge_model_settings
+
+from remit.brain.choose import Limits, Model, Vendor
+
+RETRIES: Final = 2  # by the vendor's SDK, and by nobody else: a request is sent three times at most
+_SHORT_WAIT: Final = 20.0  # seconds; what is longer the engine waits for, and holds nothing open
+_LOUD: Final = ("anthropic", "httpcore2", "httpx2", "openai", "pydantic_ai")
+
+# A stream that stops without saying that it has ended is a broken one.
+_WHOLE: Final = OpenAIModelProfile(openai_chat_streaming_requires_finish_reason=True)
+_WHOLE_OLLAMA: Final = OpenAIModelProfile(
+    openai_chat_streaming_requires_finish_reason=True,
+    openai_chat_supports_max_completion_tokens=False,  # it knows the older name of the limit alone
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Whom to ask, how, and how to hang up."""
+
+    model: TheirModel
+    settings: ModelSettings
+    close: Callable[[], Awaitable[None]]
+
+
+def connect(model: Model, limits: Limits) -> Access:
+    """Make a line. Nothing is sent yet."""
+    _hush()
+    http = create_async_httpx2_client()
+    http.event_hooks["response"].append(_leave_long_waits_to_the_engine)
+    key = model.key.reveal() if model.key else None
+    theirs: TheirModel
+    match model.vendor:
+        case Vendor.ANTHROPIC:
+            anthropic = AnthropicProvider(api_key=key, base_url=model.base_url, http_client=http)
+            theirs = AnthropicModel(model.name, provider=anthropic)
+        case Vendor.OLLAMA:
+            # Without one, its library would look for a key by itself, and send it anywhere.
+            ollama = OllamaProvider(
+                base_url=model.base_url, api_key=key or "none", http_client=http
+            )
+            theirs = OllamaModel(model.name, provider=ollama, profile=_WHOLE_OLLAMA)
+        case Vendor.OPENAI_CHAT | Vendor.OPENAI_RESPONSES:
+            openai: OpenAIProvider | OpenAICompatibleProvider
+            if model.base_url:
+                openai = OpenAICompatibleProvider(
+                    "openai-compatible", base_url=model.base_url, api_key=key, http_client=http
+                )
+            else:
+                openai = OpenAIProvider(api_key=key, http_client=http)
+            theirs = (
+                OpenAIChatModel(model.name, provider=openai, profile=_WHOLE)
+                if model.vendor is Vendor.OPENAI_CHAT
+                else _Foreground(model.name, provider=openai)
+            )
+    return Access(theirs, _settings(model, limits), http.aclose)
+
+
+def _hush() -> None:
+    """Keep prompts, and what vendors answer, out of the logs that their libraries like to write."""
+    for name in _LOUD:
+        logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def _settings(model: Model, limits: Limits) -> ModelSettings:
+    common = ModelSettings(
+        max_tokens=limits.tokens,
+        max_retries=RETRIES,
+        timeout=limits.seconds,
+        request_timeout=limits.seconds,
+    )
+    if model.vendor is Vendor.OPENAI_RESPONSES:
+        # The owner's words are not left lying with the vendor.
+        private: ModelSettings = OpenAIResponsesModelSettings(openai_store=False)
+        return merge_model_settings(common, private) or common
+    return common
+
+
+class _Foreground(OpenAIResponsesModel):
+    """Does not wait for work in the background: we never ask for it, only garbage looks like it."""
+
+    def continuation_delay(self, response: ModelResponse) -> float | None:
+        if response.state == "suspended":
+            raise UnexpectedModelBehavior("The vendor speaks of work that nobody asked for.")
+        return super().continuation_delay(response)
+
+
+class _Answer(Protocol):
+    @property
+    def headers(self) -> MutableMapping[str, str]: ...
+
+
+async def _leave_long_waits_to_the_engine(answer: _Answer) -> None:
+    """Tell the SDK not to sleep through a long Retry-After with a task in its arms."""
+    asked = answer.headers.get("retry-after", "").strip()
+    # A date is not worth the parsing: it is there to name times that are far off.
+    if asked and not (asked.isdecimal() and int(asked) <= _SHORT_WAIT):
+        answer.headers["x-should-retry"] = "false"

@@ -1,0 +1,123 @@
+"""Nothing leaves the house but what the brain put between the tags.
+
+The gate finds the one deliverable of a reply, or says why there is none. When it is not sure, it
+holds the task for its owner; it never guesses, never cuts, and never mends. It reads each
+character a bounded number of times, whatever the input.
+
+    hidden      what a reader cannot see
+    pair        the tags: exactly one pair, to the letter, and no example
+    decline     empty to the eye, or NONE in any spelling
+    leak        our instructions, markers and ids; a model's markup
+    secret      keys and passwords
+    eye         how a text looks, for all of these
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from remit.gate import decline, hidden, leak, pair, secret
+from remit.gate.eye import fold
+from remit.gate.objection import Objection, Why
+from remit.gate.pair import CLOSE, OPEN
+from remit.model.reply import Deliverable, Reply
+
+__all__ = [
+    "CLOSE",
+    "MOST_READ",
+    "OPEN",
+    "Author",
+    "Known",
+    "Objection",
+    "Why",
+    "judge",
+    "judge_text",
+]
+
+MOST_READ: Final = 256 * 1024
+_ENDS: Final = " \t\r\n"
+
+
+class Author(StrEnum):
+    """Whose words a text is; the owner's weigh more."""
+
+    BRAIN = "brain"
+    OWNER = "owner"
+    WARNED = "warned"  # the owner, after he was shown what the gate found in this very text
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the house knows and nobody else may: its secrets, and how it instructs the brain.
+
+    `echoes` are our own fixed words to the brain, and any canary among them, never the owner's:
+    a deliverable may well repeat what he asked for.
+    """
+
+    secrets: frozenset[str] = field(default=frozenset(), repr=False)
+    echoes: tuple[str, ...] = ()
+
+
+_NOTHING: Final = Known()
+
+
+def judge(reply: Reply, *, most: int, known: Known = _NOTHING) -> Deliverable | Objection:
+    """Return what may be sent of a reply, or why nothing may."""
+    text = reply.text
+    if len(text) > MOST_READ:
+        return _too_long("The reply", text)
+    found = pair.find(text, fold(text))
+    if isinstance(found, Objection):
+        return found
+    return _judged(*found, most, Author.BRAIN, known)
+
+
+def judge_text(
+    text: str, *, most: int, author: Author = Author.BRAIN, known: Known = _NOTHING
+) -> Deliverable | Objection:
+    """Judge a text that is to be sent, whoever wrote it: from a reply, pre-composed or edited.
+
+    A text by the brain must pass every check. Those that look for slips of a machine (a decline
+    in so many words, markup, markers, ids, templates) are not for the owner: his words are his
+    own. What he cannot see or undo is looked for all the same: hidden characters, which come with
+    what one pastes, emptiness, and the channel's limit. The bare word NONE, secrets and left-over
+    tags are mostly slips of his, too, but he may mean them: they are held once, and pass when he
+    is WARNED and insists.
+
+    Characters are counted as Python does, one for each code point.
+    """
+    if len(text) > MOST_READ:
+        return _too_long("The text", text)
+    return _judged(text, fold(text), most, author, known)
+
+
+def _judged(
+    text: str, plain: str, most: int, author: Author, known: Known
+) -> Deliverable | Objection:
+    text, plain = text.strip(_ENDS), plain.strip(_ENDS)
+    owner, warned = author is not Author.BRAIN, author is Author.WARNED
+    looks: tuple[tuple[bool, Callable[[], Objection | None]], ...] = (
+        (True, lambda: decline.emptiness(plain)),
+        (not owner, lambda: decline.objection(plain)),
+        (not warned, lambda: decline.keyword(plain)),
+        (True, lambda: hidden.objection(text)),
+        (not warned, lambda: pair.misspelt(text, plain)),
+        (not warned, lambda: secret.objection(plain, known.secrets)),
+        (not owner, lambda: leak.objection(plain, known.echoes)),
+        (True, lambda: _limit(text, most)),
+    )
+    objections = (look() for applies, look in looks if applies)
+    return next((found for found in objections if found), Deliverable(text))
+
+
+def _limit(text: str, most: int) -> Objection | None:
+    if len(text) <= most:
+        return None
+    sentence = f"The deliverable has {len(text)} characters; the channel takes {most}."
+    return Objection(sentence, Why.LIMIT)
+
+
+def _too_long(what: str, text: str) -> Objection:
+    sentence = f"{what} has {len(text)} characters; at most {MOST_READ} are read."
+    return Objection(sentence, Why.LIMIT)

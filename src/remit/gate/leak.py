@@ -1,0 +1,154 @@
+"""What belongs to the work and not to the message: our words, our names, a model's markup."""
+
+import re
+from collections.abc import Callable, Collection, Iterable
+from typing import Final
+
+from remit.gate.eye import fold, words
+from remit.gate.objection import Objection, Why, line, shown
+
+# Pieces of what the brain is told, as `words` writes them. No good message says these by chance.
+_OURS: Final = (
+    "standalone message for the recipient",
+    "recipient sees only what is inside",
+    "recipient sees only the content inside",
+    "the recipient has no other context",
+    "first write your reasoning and research",
+    "first write your reasoning research and analysis",
+    "then write the message itself once between",
+    "then produce your final deliverable",
+    "kept and shown to the owner and sent to nobody",
+    "this working section is logged",
+    "say why in the part before it",
+    "if you cannot or should not write it",
+    "explain your reason in the working section",
+    "no mention of this task or of these instructions",
+    "do not reference these instructions",
+    "do not include task metadata",
+    "rules for the deliverable",
+    "your deliverable will be sent via",
+    "if you cannot produce a deliverable",
+    "wrapped in xml tags",
+    "earlier runs of this work",
+    "what the owner said since",
+    "complete the work items above",
+)
+_TALK: Final = (
+    "here is the deliverable",
+    "heres the deliverable",
+    "here is your deliverable",
+    "here is the final deliverable",
+    "heres the final deliverable",
+    "inside the deliverable tags",
+    "in the deliverable tags",
+    "between the deliverable tags",
+    "i have completed all work items",
+    "all work items are complete",
+    "all work items are done",
+    "ill now write the deliverable",
+    "now ill write the deliverable",
+    "now i will write the deliverable",
+    "now let me write the deliverable",
+    "let me write the deliverable",
+    "let me compose the deliverable",
+    "ill use mock data",
+    "i will use mock data",
+    "ill use simulated data",
+    "i will use simulated data",
+    "ill use placeholder data",
+    "i will use placeholder data",
+    "ill use sample data",
+    "i will use sample data",
+    "im using mock data",
+    "i used mock data",
+    "i made up the data",
+    "since the tool failed i",
+    "since the search tool is not available",
+    "the user wants me to",
+    "the user asked me to",
+    "the user is asking me",
+    "the owner wants me to",
+    "let me start by searching",
+    "let me think step by step",
+    "now i have enough information to",
+    "now i have all the information i need",
+    "i need to write the message",
+    "here is the message to send",
+    "heres the message to send",
+    "here is the whatsapp message",
+    "heres the whatsapp message",
+    "here is the message for the recipient",
+)
+_FEWEST_WORDS: Final = 5
+_CANARY: Final = 8
+_SPACE: Final = re.compile(r"\s")
+_SENTENCE: Final = re.compile(r"[.!?:;\n]++")
+
+_SLOT: Final = re.compile(
+    r"\[(?:(?i:your|insert) [^\[\]\n]{1,80}+|(?i:placeholder)[^\[\]\n]{0,80}+"
+    r"|(?i:recipient|sender|customer|client|contact|company|first|last|full)(?i:'s)?+ (?i:name)"
+    r"|Name|Recipient|Date|Time|Amount|Link|Address|Phone Number|Email Address)\](?![(\[:])"
+)
+_MARKUP: Final = re.compile(
+    r"</?+\s{0,2}+(?:[a-z]{1,12}+:)?+(?:think|thinking|thought|thoughts|antthinking|reasoning"
+    r"|reflection|scratchpad|analysis|inner_monologue|commentary|tool_call|tool_calls|tool_use"
+    r"|tool_result|tool_results|tool_response|tool_code|tool_output|tool_outputs|function_call"
+    r"|function_calls|function_result|function_results|function=|invoke|parameter=|arg_key|arg_value"
+    r"|system-reminder|system_prompt|final_answer|answer|untrusted|untrusted_content|start_of_turn"
+    r"|end_of_turn|bos|eos|unk)(?:[\s>/]|(?<==))"
+    r"|<\|[a-z0-9_]{2,48}+\|>"
+    r"|\[/?+(?:inst|tool_calls|tool_call|tool_results|available_tools|tool_request)\]"
+    r"|<</?+sys>>"
+    r"|assistantfinal|assistantcommentary|assistantanalysis|to=functions\."
+    r'|"tool_calls"\s{0,3}+:|"type"\s{0,3}+:\s{0,3}+"tool_(?:use|result)"'
+    r'|\{\s{0,8}+"(?:name|tool|function)"\s{0,3}+:\s{0,3}+"[^"\n]{1,64}+"\s{0,3}+,\s{0,8}+'
+    r'"(?:arguments|tool_input|action_input)"\s{0,3}+:'
+    r"|(?:(?<=\n)|\A)action input\s{0,2}+:"
+)
+_STEP: Final = re.compile(
+    "[\u2713\u2714\u2611\u221a]\\W{0,8}+(?i:step)\\W{0,3}+\\d"
+    "|(?:[\u2705\u2612\u2610]|\\[[xX ]\\])\\W{0,8}+STEP\\W{0,3}+\\d"
+    "|STEP\\W{0,3}+\\d{1,3}+[\\s:.*_)-]{0,4}+[\u2713\u2714\u2611\u2705]"
+)
+_ID: Final = re.compile(
+    r"(?i)(?<![0-9a-z])(?:(?:task|run|rev|dlv|ses|ser|wrk|cnv|conv)[-_:/ ]?+"
+    r"[0-7][0-9a-hjkmnp-tv-z]{2}|01[g-z])[0-9a-hjkmnp-tv-z]{23}(?![0-9a-z])"
+)
+
+
+def objection(plain: str, echoes: Collection[str]) -> Objection | None:
+    """Object to the first thing in a folded text that nobody outside should read."""
+    said = words(plain)
+    looks: tuple[Callable[[], Objection | None], ...] = (
+        lambda: _phrase(said, _OURS, "repeats the brain's instructions", Why.ECHO),
+        lambda: _phrase(said, _sentences(echoes), "repeats the brain's instructions", Why.ECHO),
+        lambda: _piece(plain, _SLOT, "a slot that nobody filled in", Why.ECHO),
+        lambda: _piece(plain.lower(), _MARKUP, "markup that models write for machines", Why.MARKUP),
+        lambda: _piece(plain, _STEP, "a work marker", Why.WORK),
+        lambda: _phrase(said, _TALK, "talks about the work instead of the matter", Why.WORK),
+        lambda: _piece(plain, _ID, "the id of a task, run or review", Why.ID),
+    )
+    return next((found for look in looks if (found := look())), None)
+
+
+def _phrase(said: str, phrases: Iterable[str], does: str, why: Why) -> Objection | None:
+    found = next((phrase for phrase in phrases if f" {phrase} " in said), None)
+    return Objection(f"The deliverable {does}: “{shown(found)}”.", why) if found else None
+
+
+def _sentences(echoes: Collection[str]) -> Iterable[str]:
+    """What of our own texts is not said by chance: long sentences, and a canary of one word."""
+    for echo in echoes:
+        canary = len(echo) >= _CANARY and not _SPACE.search(echo)
+        for sentence in [echo] if canary else _SENTENCE.split(echo):
+            said = words(fold(sentence)).strip()
+            if said and (canary or said.count(" ") >= _FEWEST_WORDS - 1):
+                yield said
+
+
+def _piece(text: str, pattern: re.Pattern[str], what: str, why: Why) -> Objection | None:
+    found = pattern.search(text)
+    if not found:
+        return None
+    where = line(text, found.start())
+    return Objection(f"Line {where} holds {what}: “{shown(found[0])}”.", why)

@@ -1,0 +1,208 @@
+"""Which model thinks: what the settings say, what the environment holds, and what to set."""
+
+from dataclasses import replace
+
+import pytest
+
+from remit.brain import choose
+from remit.brain.choose import Limits, Role, Vendor
+from remit.errors import BadInput
+from tests.live.place import KEY, Wish
+
+
+def test_with_nothing_at_all_it_says_what_to_set() -> None:
+    found = choose.found({}, Wish())
+
+    assert not found.ready
+    assert found.models == {}
+    assert found.sentence == (
+        "No language model is set. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or write "
+        'model = "ollama:…" under [brain] in settings.toml, and start Remit again.'
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "vendor", "known"),
+    [
+        ("ANTHROPIC_API_KEY", Vendor.ANTHROPIC, "anthropic"),
+        ("OPENAI_API_KEY", Vendor.OPENAI_RESPONSES, "openai"),
+    ],
+)
+def test_a_key_is_enough(name: str, vendor: Vendor, known: str) -> None:
+    found = choose.found({name: KEY}, Wish())
+
+    assert found.ready
+    assert set(found.models) == set(Role)
+    model = found.models[Role.THINK]
+    assert model.vendor is vendor
+    assert model.key is not None
+    assert model.key.reveal() == KEY
+    assert found.sentence == f"{vendor}:{model.name}, with the key in {name}."
+    assert f"{known}:{model.name}" in _known_names()
+
+
+def _known_names() -> set[str]:
+    from pydantic_ai.models import known_model_names  # noqa: PLC0415 - takes a second
+
+    return set(known_model_names())
+
+
+def test_of_two_keys_the_first_is_taken_unless_the_settings_say() -> None:
+    both = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
+
+    assert choose.found(both, Wish()).models[Role.THINK].vendor is Vendor.ANTHROPIC
+    named = choose.found(both, Wish(model="openai:gpt-5.5"))
+    assert str(named.models[Role.THINK]) == "openai-responses:gpt-5.5"
+
+
+@pytest.mark.parametrize(
+    ("environ", "hint"),
+    [
+        ({"OPENAI_BASE_URL": "http://localhost:8000/v1"}, 'model = "openai:…"'),
+        ({"OLLAMA_BASE_URL": "http://localhost:11434"}, 'model = "ollama:…"'),
+    ],
+)
+def test_a_server_without_a_model_is_not_enough(environ: dict[str, str], hint: str) -> None:
+    found = choose.found(environ, Wish())
+
+    assert not found.ready
+    assert hint in found.sentence
+
+
+@pytest.mark.parametrize(
+    ("spec", "environ", "means"),
+    [
+        ("anthropic:claude-x", {}, "anthropic:claude-x"),
+        ("openai:gpt-x", {}, "openai-responses:gpt-x"),
+        ("openai-chat:gpt-x", {}, "openai-chat:gpt-x"),
+        ("openai-responses:gpt-x", {}, "openai-responses:gpt-x"),
+        (
+            "openai:qwen/qwen3",
+            {"OPENAI_BASE_URL": "http://localhost:8000/v1/"},
+            "openai-chat:qwen/qwen3 at http://localhost:8000/v1",
+        ),
+        ("ollama:qwen3:4b", {}, "ollama:qwen3:4b at http://localhost:11434/v1"),
+        (
+            "ollama:qwen3",
+            {"OLLAMA_BASE_URL": "http://attic:11434"},
+            "ollama:qwen3 at http://attic:11434/v1",
+        ),
+        (
+            "anthropic:claude-x",
+            {"ANTHROPIC_BASE_URL": "https://proxy.example/anthropic/v1"},
+            "anthropic:claude-x at https://proxy.example/anthropic",
+        ),
+    ],
+)
+def test_a_model_string_means_one_thing(spec: str, environ: dict[str, str], means: str) -> None:
+    keys = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
+
+    assert str(choose.found(keys | environ, Wish(model=spec)).models[Role.THINK]) == means
+
+
+def test_each_role_may_have_its_own_model() -> None:
+    found = choose.found(
+        {"ANTHROPIC_API_KEY": KEY},
+        Wish(model="anthropic:big", extract="anthropic:small", score="ollama:qwen3"),
+    )
+
+    assert {role: model.name for role, model in found.models.items()} == {
+        Role.EXTRACT: "small",
+        Role.THINK: "big",
+        Role.SCORE: "qwen3",
+        Role.SUMMARISE: "big",
+    }
+    assert found.sentence == (
+        "extract: anthropic:small, with the key in ANTHROPIC_API_KEY. "
+        "think, summarise: anthropic:big, with the key in ANTHROPIC_API_KEY. "
+        "score: ollama:qwen3 at http://localhost:11434/v1, without a key."
+    )
+
+
+def test_a_role_may_lack_what_the_others_have() -> None:
+    found = choose.found({"OPENAI_API_KEY": KEY}, Wish(extract="anthropic:small"))
+
+    assert found.ready
+    assert found.lacks == {
+        Role.EXTRACT: "anthropic:small needs a key: set ANTHROPIC_API_KEY, and start Remit again."
+    }
+
+
+def test_another_server_gets_the_key_that_is_named_for_it_and_no_other() -> None:
+    environ = {"OPENAI_API_KEY": KEY, "GATE_KEY": "gate-123"}
+    there = Wish(model="openai:x", base_url="https://gateway.example/v1")
+    named = Wish(model="openai:x", base_url="https://gateway.example/v1", key_env="GATE_KEY")
+
+    assert choose.found(environ, there).models[Role.THINK].key is None
+    key = choose.found(environ, named).models[Role.THINK].key
+    assert key is not None
+    assert key.reveal() == "gate-123"
+
+
+def test_the_base_url_is_for_the_model_it_stands_beside() -> None:
+    wish = Wish(model="openai:x", base_url="https://gateway.example/v1", score="anthropic:y")
+
+    found = choose.found({"ANTHROPIC_API_KEY": KEY}, wish)
+
+    assert found.models[Role.THINK].base_url == "https://gateway.example/v1"
+    assert found.models[Role.SCORE].base_url is None
+
+
+def test_a_vendor_that_needs_a_key_elsewhere_asks_for_its_name() -> None:
+    wish = Wish(model="anthropic:x", base_url="https://gateway.example")
+
+    assert "key_env" in choose.found({"ANTHROPIC_API_KEY": KEY}, wish).sentence
+
+
+@pytest.mark.parametrize("bad", [f"{KEY}\nX-Evil: 1", f"{KEY} x", f"{KEY}é", f"{KEY}\x00"])
+def test_a_key_that_would_break_a_header_is_refused_and_not_shown(bad: str) -> None:
+    found = choose.found({"ANTHROPIC_API_KEY": bad}, Wish())
+
+    assert not found.ready
+    assert found.sentence.startswith("The key in ANTHROPIC_API_KEY holds a character")
+    assert KEY not in found.sentence
+
+
+def test_the_line_end_that_a_shell_leaves_is_no_part_of_a_key() -> None:
+    key = choose.found({"ANTHROPIC_API_KEY": f" {KEY}\n"}, Wish()).models[Role.THINK].key
+
+    assert key is not None
+    assert key.reveal() == KEY
+
+
+@pytest.mark.parametrize("role", ["model", "extract", "think", "score", "summarise"])
+@pytest.mark.parametrize("spec", ["claude", "antropic:claude", "anthropic:", ":x", "openai: "])
+def test_a_model_string_that_means_nothing_is_refused_by_name(role: str, spec: str) -> None:
+    with pytest.raises(BadInput, match=rf"\[brain\] {role} must be a vendor, a colon") as refused:
+        choose.found({}, replace(Wish(), **{role: spec}))  # type: ignore[arg-type]
+
+    assert refused.value.field == role
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "localhost:8000",
+        "ftp://x/v1",
+        "http://",
+        "https://user:hunter2@host/v1",
+        "https://host/v1?key=hunter2",
+        "https://host/v1#hunter2",
+        "http://host:99999/v1",
+        "http://[half/v1",
+    ],
+)
+def test_an_address_that_is_none_or_tells_too_much_is_refused(url: str) -> None:
+    with pytest.raises(BadInput, match="base_url") as refused:
+        choose.found({}, Wish(model="openai:x", base_url=url))
+
+    assert "hunter2" not in str(refused.value)
+
+
+def test_a_base_url_alone_is_half_a_sentence() -> None:
+    with pytest.raises(BadInput, match="set model too"):
+        choose.found({}, Wish(base_url="http://localhost:8000/v1"))
+
+
+def test_the_limits_are_the_settings() -> None:
+    assert choose.found({}, Wish(time_limit=7, token_limit=8)).limits == Limits(7, 8)

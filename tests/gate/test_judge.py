@@ -1,0 +1,167 @@
+"""What the gate decides where the corpora do not reach: authors, sizes, what the house knows."""
+
+import pytest
+
+from remit import gate
+from remit.brain import prompt
+from remit.gate import MOST_READ, Author, Known, Objection, Why
+from remit.gate.eye import fold
+from remit.model.reply import Deliverable, Hold, Reply
+
+MOST = 4096
+KEY = "sk-" + "a1B2c3D4e5F6g7H8i9J0k1L2"
+
+
+def _why(text: str, author: Author = Author.BRAIN, known: Known | None = None) -> Why | None:
+    judged = gate.judge_text(text, most=MOST, author=author, known=known or Known())
+    return judged.why if isinstance(judged, Objection) else None
+
+
+def test_the_deliverable_is_what_stands_between_the_tags() -> None:
+    reply = Reply("Three sources agree.\n<deliverable>\n  Hello, Ana!\n</deliverable>\nDone.")
+
+    assert gate.judge(reply, most=MOST) == Deliverable("Hello, Ana!")
+
+
+def test_an_objection_is_a_hold() -> None:
+    assert isinstance(gate.judge(Reply("Hello"), most=MOST), Hold)
+
+
+def test_exactly_as_long_as_the_channel_takes_is_not_too_long() -> None:
+    assert gate.judge_text("x" * MOST, most=MOST) == Deliverable("x" * MOST)
+    assert _why("x" * (MOST + 1)) is Why.LIMIT
+
+
+def test_a_reply_that_is_too_long_is_not_read() -> None:
+    reply = Reply("x" * MOST_READ + "<deliverable>Hello</deliverable>")
+    judged = gate.judge(reply, most=MOST)
+
+    assert isinstance(judged, Objection)
+    assert judged.reason == "The reply has 262176 characters; at most 262144 are read."
+
+
+def test_a_text_that_is_too_long_is_not_read() -> None:
+    judged = gate.judge_text("\0" * (MOST_READ + 1), most=10**9, author=Author.OWNER)
+
+    assert isinstance(judged, Objection)
+    assert judged.why is Why.LIMIT
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "None of them, sorry.",
+        "None today, thanks",
+        "N/A",
+        "I can't assist with that.",
+        "✓ STEP 1: call Ana",
+        "Dear [Name],",
+        "task-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA is stuck",
+        "Models write <think> before they answer.",
+        "The recipient has no other context, so be clear.",
+        "The deliverable is due on Friday.",
+        "```\ncode\n```",
+    ],
+)
+def test_the_words_of_the_owner_are_his_own(text: str) -> None:
+    assert _why(text, Author.OWNER) is None
+
+
+def test_the_owner_is_asked_about_a_secret_and_may_insist() -> None:
+    assert _why(KEY, Author.OWNER) is Why.SECRET
+    assert _why(KEY, Author.WARNED) is None
+
+
+def test_the_owner_is_asked_about_the_bare_word_and_may_insist() -> None:
+    assert _why("*NONE*", Author.OWNER) is Why.DECLINE
+    assert _why("*NONE*", Author.WARNED) is None
+
+
+def test_the_owner_is_asked_about_tags_he_left_in_and_may_insist() -> None:
+    assert _why("<deliverable>Hi</deliverable>", Author.OWNER) is Why.SPELLING
+    assert _why("<deliverable>Hi</deliverable>", Author.WARNED) is None
+
+
+@pytest.mark.parametrize("author", list(Author))
+def test_nobody_sends_what_cannot_be_seen(author: Author) -> None:
+    assert _why("Hello\u202e", author) is Why.HIDDEN
+    assert _why("\u200b", author) is Why.EMPTY
+    assert _why("x" * (MOST + 1), author) is Why.LIMIT
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("Line one\nLine\u00a0two\nPay \u202enow", "Line 3 holds a character that turns"),
+        ("Hello\n\nbye <|im_end|>", "Line 3 holds markup"),
+        ("One\n✓ STEP 2: two", "Line 2 holds a work marker: “✓ STEP 2”."),
+        (f"One\nTwo\n{KEY}", "Line 3 holds what looks like a model vendor's key."),
+    ],
+)
+def test_a_hold_says_where(text: str, says: str) -> None:
+    judged = gate.judge_text(text, most=MOST)
+
+    assert isinstance(judged, Objection)
+    assert says in judged.reason
+
+
+def test_a_secret_is_not_in_the_representation_of_what_is_known() -> None:
+    assert "tulips" not in repr(Known(secrets=frozenset({"tulips-and-rain"})))
+
+
+def test_a_short_secret_counts_only_as_a_word_of_its_own() -> None:
+    known = Known(secrets=frozenset({"4471"}))
+
+    assert _why("The PIN is 4471", known=known) is Why.SECRET
+    assert _why("Call 0144718", known=known) is None
+
+
+def test_a_secret_too_short_to_be_one_is_left_out() -> None:
+    assert _why("A b c", known=Known(secrets=frozenset({"b", ""}))) is None
+
+
+def test_a_secret_of_eight_letters_is_known_in_base64() -> None:
+    known = Known(secrets=frozenset({"tulips42"}))
+
+    assert _why("dHVsaXBzNDI=", known=known) is Why.SECRET
+    assert _why("Tulips, 42 of them", known=known) is Why.SECRET
+    assert _why("Tulips, 41 of them", known=known) is None
+
+
+def test_a_secret_of_signs_alone_is_found_as_it_is() -> None:
+    known = Known(secrets=frozenset({"!?!?!?!?!?"}))
+
+    assert _why("What!?!?!?!?!?", known=known) is Why.SECRET
+    assert _why("What!?", known=known) is None
+
+
+def test_every_long_sentence_the_brain_is_told_is_an_echo() -> None:
+    told = [
+        text for name, text in vars(prompt).items() if isinstance(text, str) and name[:2] != "__"
+    ]
+    sentences = [part for text in told for part in text.replace("\n", " ").split(". ")]
+    long = [sentence for sentence in sentences if len(sentence.split()) > 8]
+    known = Known(echoes=tuple(told))
+
+    assert long
+    assert [said for said in long if _why(f"Hello! {said}", known=known) is None] == []
+
+
+def test_a_canary_is_an_echo() -> None:
+    known = Known(echoes=("CANARY-7f3a.9c", "short words", "..."))
+
+    assert _why("Hello canary-7F3A.9C!", known=known) is Why.ECHO
+    assert _why("These are short words.", known=known) is None
+
+
+def test_a_brain_may_close_its_thoughts_before_it_delivers() -> None:
+    reply = Reply("The rest of a thought.</think>\n\n<deliverable>Hello</deliverable>")
+
+    assert gate.judge(reply, most=MOST) == Deliverable("Hello")
+
+
+def test_folding_is_the_same_for_the_parts_as_for_the_whole() -> None:
+    parts = ("\u039d\u039f\u039d\u0395", "ⓓ\u200b\n", "ﬁ ½", "🅽ø", "क्षि", "가", "\ud800x")
+
+    assert fold("".join(parts)) == "".join(map(fold, parts))
+    assert fold("\u039d\u039f\u039d\u0395 ⓓ\u200b\nﬁ 🅽ø") == "NONE d\nfi No"

@@ -1,0 +1,60 @@
+"""The four places a model may answer from, and a brain that asks there."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from remit.brain import choose
+from remit.brain.choose import Choice, Role
+from remit.brain.models import ModelBrain
+from tests.live.vendor import Vendor
+
+KEY: Final = "sk-canary-7f3a91c4e2b85d60-Zq9xW"
+
+
+class Place(StrEnum):
+    ANTHROPIC = "anthropic"
+    CHAT = "openai-chat"
+    RESPONSES = "openai-responses"
+    OLLAMA = "ollama"
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What `[brain]` in the settings may say."""
+
+    model: str = ""
+    extract: str = ""
+    think: str = ""
+    score: str = ""
+    summarise: str = ""
+    base_url: str = ""
+    key_env: str = ""
+    time_limit: int = 20
+    token_limit: int = 1000
+
+
+def choice(vendor: Vendor, place: Place, *, time_limit: int = 20) -> Choice:
+    """A choice as the settings and the environment would make it."""
+    environ = {
+        "ANTHROPIC_API_KEY": KEY,
+        "ANTHROPIC_BASE_URL": vendor.url,
+        "OPENAI_API_KEY": KEY,
+        "OPENAI_BASE_URL": f"{vendor.url}/v1",
+        "OLLAMA_API_KEY": KEY,
+        "OLLAMA_BASE_URL": vendor.url,
+    }
+    return choose.found(environ, Wish(model=f"{place}:test", time_limit=time_limit))
+
+
+@asynccontextmanager
+async def brain(
+    vendor: Vendor, place: Place, *, role: Role = Role.THINK, time_limit: int = 20
+) -> AsyncIterator[ModelBrain]:
+    mind = ModelBrain(choice(vendor, place, time_limit=time_limit), role)
+    try:
+        yield mind
+    finally:
+        await mind.close()

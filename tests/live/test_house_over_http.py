@@ -1,0 +1,105 @@
+"""The whole house with a model over real HTTP: what a vendor's fault does to a task."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from itertools import cycle
+from pathlib import Path
+
+import pytest
+
+from remit.model.review import Answered
+from remit.model.status import Reason, Status
+from remit.ports import Brain
+from remit.testing import START, World
+from tests.live.faults import FAULTS, GOOD, Comes, Fault
+from tests.live.place import Place, brain
+from tests.live.vendor import Order, Vendor
+from tests.live.wire import Answer, End
+
+A_MONTH = timedelta(days=30)
+ATTEMPTS = 5
+PARK = "Lumphini Park, mornings."
+
+
+@asynccontextmanager
+async def _house(
+    home: Path, vendor: Vendor, place: Place, time_limit: int = 20
+) -> AsyncIterator[World]:
+    async with brain(vendor, place, time_limit=time_limit) as mind:
+        plug: Brain = mind  # it is one, says the type checker
+        async with World(home, brain=plug) as world:
+            yield world
+
+
+@pytest.mark.usefixtures("hurry")
+@pytest.mark.parametrize(
+    ("fault", "place"), list(zip(FAULTS.values(), cycle(Place), strict=False)), ids=list(FAULTS)
+)
+async def test_a_fault_reaches_nobody_and_ends_before_the_owner(
+    fault: Fault, place: Place, tmp_path: Path
+) -> None:
+    async with Vendor() as vendor, _house(tmp_path, vendor, place, fault.time_limit) as world:
+        vendor.orders = [fault.order(False)]
+        task = await world.add("Find me a park")
+
+        await world.run(A_MONTH)
+
+        ended = await world.get(task.id)
+        assert world.outbox.tried == []
+        assert len(vendor.heard) <= fault.requests * ATTEMPTS
+        if fault.comes is Comes.HELD:
+            assert ended.status is Status.NEEDS_REVIEW
+            (review,) = await world.waiting()
+            assert review.reason is Reason.DELIVERABLE
+        else:
+            assert ended.status is Status.FAILED
+
+
+async def test_a_task_waits_as_long_as_the_vendor_asks_and_is_sent_once(tmp_path: Path) -> None:
+    async with Vendor() as vendor, _house(tmp_path, vendor, Place.ANTHROPIC) as world:
+        vendor.orders = [Order(status=429, headers={"retry-after": "30"}), Order(Answer(GOOD))]
+        task = await world.add("Find me a park")
+
+        await world.run(timedelta(seconds=29))
+        assert world.outbox.sent == []
+        await world.run(A_MONTH)
+
+        assert [parcel.body for parcel in world.outbox.sent] == [PARK]
+        done = await world.get(task.id)
+        assert done.status is Status.COMPLETED
+        assert done.completed_at is not None
+        assert done.completed_at - START >= timedelta(seconds=30)
+
+
+async def test_a_refused_key_parks_the_task_until_it_is_mended(tmp_path: Path) -> None:
+    async with Vendor() as vendor, _house(tmp_path, vendor, Place.CHAT) as world:
+        vendor.orders = [Order(status=401, kind="authentication_error")]
+        await world.add("Find me a park")
+        await world.run(A_MONTH)
+        (review,) = await world.waiting()
+        assert review.reason is Reason.AUTH
+        assert "OPENAI_API_KEY" in review.question
+
+        vendor.orders = [Order(Answer(GOOD))]
+        await world.decide(review, Answered.APPROVE)
+        await world.run(A_MONTH)
+
+        assert [parcel.body for parcel in world.outbox.sent] == [PARK]
+
+
+async def test_of_an_answer_that_was_cut_the_owner_sees_all_and_sends_his_own(
+    tmp_path: Path,
+) -> None:
+    async with Vendor() as vendor, _house(tmp_path, vendor, Place.RESPONSES) as world:
+        vendor.orders = [Order(Answer(GOOD, End.LIMIT))]
+        await world.add("Find me a park")
+        await world.run(A_MONTH)
+        (review,) = await world.waiting()
+        assert review.evidence.startswith("[Held: it was cut off")
+        assert PARK in review.evidence
+
+        await world.decide(review, Answered.EDIT, "Benjakitti, then.")
+        await world.run(A_MONTH)
+
+        assert [parcel.body for parcel in world.outbox.sent] == ["Benjakitti, then."]

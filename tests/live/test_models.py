@@ -1,0 +1,278 @@
+"""A model as a brain, over real HTTP: what is sent, what is read, what is never followed."""
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from remit import gate
+from remit.brain import choose
+from remit.brain.choose import Role
+from remit.brain.models import ModelBrain
+from remit.errors import Permanent, StoreFull, Transient
+from remit.model.reply import Deliverable, Prompt, Reply, Usage
+from remit.model.status import Reason
+from tests.live.faults import GOOD
+from tests.live.place import KEY, Place, Wish, brain, choice
+from tests.live.vendor import Heard, Order, Vendor
+from tests.live.wire import Answer, End
+
+PLACES = pytest.mark.parametrize("place", Place)
+STREAMED = pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
+POLYGLOT = (
+    "¿Qué? 日本語、العربية, emoji 👩‍👩‍👧, code `a < b`\n<deliverable>Ünïcödé ✓ 👋</deliverable>\n"
+)
+
+
+class Pieces(list[str]):
+    """What was heard while the answer was on its way."""
+
+    async def hear(self, piece: str) -> None:
+        self.append(piece)
+
+
+# The way of an answer -----------------------------------------------------------------------------
+
+
+@PLACES
+@STREAMED
+async def test_an_answer_arrives_to_the_letter(place: Place, *, streams: bool) -> None:
+    pieces = Pieces()
+    async with Vendor() as vendor, brain(vendor, place) as mind:
+        vendor.orders = [Order(Answer(POLYGLOT))]
+
+        reply = await mind.think(
+            Prompt("Hi"), session="s", on_text=pieces.hear if streams else None
+        )
+
+    assert reply == Reply(POLYGLOT, usage=Usage(tokens=30))
+    assert gate.judge(reply, most=4096) == Deliverable("Ünïcödé ✓ 👋")
+    assert "".join(pieces) == (POLYGLOT if streams else "")
+    assert len(pieces) > 1 or not streams
+
+
+@PLACES
+@STREAMED
+async def test_half_a_character_does_no_harm(place: Place, *, streams: bool) -> None:
+    pieces = Pieces()
+    async with Vendor() as vendor, brain(vendor, place) as mind:
+        vendor.orders = [Order(Answer("\ud83d or \udc00, " + GOOD))]
+
+        turn = await mind.turn(Prompt("Hi"), session="s", on_text=pieces.hear if streams else None)
+
+    for text in (turn.reply.text, turn.state, *pieces):
+        assert text.encode()
+    assert turn.reply.text == "\ufffd or \ufffd, " + GOOD
+
+
+@PLACES
+async def test_a_stream_that_just_stops_is_no_answer(place: Place) -> None:
+    pieces = Pieces()
+    async with Vendor() as vendor, brain(vendor, place) as mind:
+        vendor.orders = [Order(Answer(GOOD, End.NONE))]
+
+        with pytest.raises(Transient):
+            await mind.think(Prompt("Hi"), session="s", on_text=pieces.hear)
+
+    assert "".join(pieces) == GOOD  # it was heard, and yet not believed
+
+
+@PLACES
+async def test_thinking_is_not_part_of_the_answer(place: Place) -> None:
+    async with Vendor() as vendor, brain(vendor, place) as mind:
+        vendor.orders = [Order(Answer(GOOD, thinking="<deliverable>Not this.</deliverable>"))]
+
+        assert (await mind.think(Prompt("Hi"), session="s")).text == GOOD
+
+
+@PLACES
+async def test_a_trouble_of_the_listener_is_passed_on_as_it_is(place: Place) -> None:
+    async def full(_: str) -> None:
+        raise StoreFull("agent.db", "no room")
+
+    async with Vendor() as vendor, brain(vendor, place) as mind:
+        vendor.orders = [Order(Answer(GOOD))]
+
+        with pytest.raises(StoreFull):
+            await mind.think(Prompt("Hi"), session="s", on_text=full)
+
+
+async def test_what_an_answer_costs_is_known_where_there_is_a_price() -> None:
+    async with Vendor() as vendor:
+        environ = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": vendor.url}
+        mind = ModelBrain(choose.found(environ, Wish()))
+
+        reply = await mind.think(Prompt("Hi"), session="s")
+        await mind.close()
+
+    assert reply.usage == Usage(tokens=30, cents=1)  # a part of a cent counts as one
+
+
+# What is sent -------------------------------------------------------------------------------------
+
+
+async def _sent(place: Place) -> Heard:
+    async with Vendor() as vendor, brain(vendor, place) as mind:
+        await mind.think(Prompt("Parks?"), session="s")
+    return vendor.heard[0]
+
+
+@PLACES
+async def test_the_prompt_the_model_and_the_limit_are_sent(place: Place) -> None:
+    heard = await _sent(place)
+
+    limits = [
+        heard.body[name]
+        for name in ("max_tokens", "max_completion_tokens", "max_output_tokens")
+        if name in heard.body
+    ]
+    assert limits == [1000]
+    assert heard.body["model"] == "test"
+    assert "Parks?" in heard.text
+    keys = [heard.headers.get(name, "") for name in ("x-api-key", "authorization")]
+    assert KEY in [key.removeprefix("Bearer ") for key in keys]
+
+
+async def test_a_local_server_is_told_the_limit_by_the_name_it_knows() -> None:
+    assert "max_tokens" in (await _sent(Place.OLLAMA)).body
+
+
+async def test_nothing_is_left_lying_with_the_vendor() -> None:
+    assert (await _sent(Place.RESPONSES)).body["store"] is False
+
+
+@pytest.mark.parametrize("prefix", ["openai", "openai-chat", "openai-responses", "ollama"])
+async def test_a_vendors_key_goes_to_no_other_server(
+    prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environ = {"OPENAI_API_KEY": KEY, "OLLAMA_API_KEY": KEY}
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    async with Vendor() as vendor:
+        wish = Wish(model=f"{prefix}:test", base_url=f"{vendor.url}/v1")
+        mind = ModelBrain(choose.found(environ, wish))
+        await mind.think(Prompt("Hi"), session="s")
+        await mind.close()
+
+    assert KEY not in json.dumps(dict(vendor.heard[0].headers))
+
+
+@PLACES
+@STREAMED
+async def test_a_redirect_is_not_followed_and_no_key_travels(
+    place: Place, *, streams: bool
+) -> None:
+    async with Vendor() as vendor, Vendor() as thief, brain(vendor, place) as mind:
+        vendor.orders = [Order(status=307, headers={"location": f"{thief.url}/v1/messages"})]
+
+        with pytest.raises((Transient, Permanent)):
+            await mind.think(Prompt("Hi"), session="s", on_text=Pieces().hear if streams else None)
+
+    assert len(vendor.heard) == 1
+    assert thief.heard == []
+
+
+# What only the owner can mend ---------------------------------------------------------------------
+
+
+@PLACES
+@STREAMED
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (401, "authentication_error"),
+        (403, "permission_error"),
+        (402, "billing_error"),
+        (404, "not_found_error"),
+    ],
+)
+async def test_what_only_the_owner_can_mend_is_asked(
+    status: int, kind: str, place: Place, *, streams: bool
+) -> None:
+    async with Vendor() as vendor, brain(vendor, place) as mind:
+        vendor.orders = [Order(status=status, kind=kind, message=f"Incorrect key: {KEY}")]
+
+        reply = await mind.think(
+            Prompt("Hi"), session="s", on_text=Pieces().hear if streams else None
+        )
+
+    assert reply.ask is not None
+    assert reply.ask.reason is Reason.AUTH
+    assert len(vendor.heard) == 1
+
+
+@PLACES
+async def test_a_request_that_is_wrong_stays_wrong(place: Place) -> None:
+    async with Vendor() as vendor, brain(vendor, place) as mind:
+        vendor.orders = [Order(status=400, kind="invalid_request_error", message="Bad tool.")]
+
+        with pytest.raises(Permanent, match=r"rejected the request: Bad tool\."):
+            await mind.think(Prompt("Hi"), session="s")
+
+    assert len(vendor.heard) == 1
+
+
+@pytest.mark.usefixtures("hurry")
+@PLACES
+async def test_who_is_not_there_may_come_back(place: Place) -> None:
+    async with Vendor() as vendor:
+        gone = choice(vendor, place)
+    mind = ModelBrain(gone)
+
+    with pytest.raises(Transient, match="connection"):
+        await mind.think(Prompt("Hi"), session="s")
+    await mind.close()
+
+
+async def test_without_a_model_the_owner_is_told_what_to_set() -> None:
+    nothing = ModelBrain(choose.found({}, Wish()))
+
+    reply = await nothing.think(Prompt("Hi"), session="s")
+    form = await nothing.fill(Prompt("Hi"), dict[str, str], session="s")
+
+    assert reply == form
+    assert reply.ask is not None
+    assert reply.ask.reason is Reason.AUTH
+    assert "ANTHROPIC_API_KEY" in reply.ask.question
+    await nothing.close()
+
+
+async def test_each_role_asks_its_own_model() -> None:
+    async with Vendor() as vendor:
+        environ = {"OLLAMA_BASE_URL": vendor.url}
+        found = choose.found(environ, Wish(model="ollama:big", score="ollama:small"))
+        for role in (Role.THINK, Role.SCORE):
+            mind = ModelBrain(found, role)
+            await mind.think(Prompt("Hi"), session="s")
+            await mind.close()
+
+    assert [heard.body["model"] for heard in vendor.heard] == ["big", "small"]
+
+
+# What was said before -----------------------------------------------------------------------------
+
+
+@PLACES
+async def test_the_next_turn_knows_what_was_said(place: Place) -> None:
+    states: Sequence[str] = ()
+    async with Vendor() as vendor, brain(vendor, place) as mind:
+        for number in (1, 2, 3):
+            vendor.orders = [Order(Answer(f"Answer {number}."))]
+            turn = await mind.turn(Prompt(f"Question {number}?"), session="s", earlier=states)
+            states = (*states, turn.state)
+
+    told = vendor.heard[-1].text
+    order = [told.index(word) for word in ("Question 1", "Answer 1", "Question 2", "Answer 2")]
+    assert order == sorted(order)
+    assert "Question 1" not in states[2]  # a run keeps what it added, no more
+
+
+async def test_a_thought_begun_with_one_vendor_goes_on_with_another() -> None:
+    states: list[str] = []
+    async with Vendor() as vendor:
+        for place in Place:
+            async with brain(vendor, place) as mind:
+                turn = await mind.turn(Prompt(f"To {place}"), session="s", earlier=states)
+                states.append(turn.state)
+
+    assert all(f"To {place}" in vendor.heard[-1].text for place in Place)

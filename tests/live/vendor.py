@@ -1,0 +1,207 @@
+"""A model vendor on loopback: speaks three protocols, streams or not, and fails on order.
+
+    async with Vendor() as vendor:
+        vendor.orders = [Order(status=429), Order(Answer("Good day."))]   # the last one repeats
+        …
+        assert len(vendor.heard) == 2
+
+Real HTTP over a real socket, so that retries, time-outs and cancellations are the real ones too.
+"""
+
+import asyncio
+import json
+import socket
+import struct
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import count
+from types import TracebackType
+from typing import Self
+
+from tests.live import wire
+from tests.live.wire import Answer, Api, Json, Tag
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What the vendor does with one request."""
+
+    answer: Answer = field(default_factory=Answer)
+    status: int = 200
+    kind: str = "server_error"  # of an error, as the vendor calls it
+    message: str = "Something went wrong."
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | None = None  # these bytes instead of an answer
+    wait: float = 0  # seconds before the first byte
+    pace: float = 0  # seconds between two pieces of a stream
+    reset_after: int | None = None  # pieces, or halves of a body, after which the socket is reset
+
+
+@dataclass(slots=True)
+class Heard:
+    """A request, as it came in."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: dict[str, Json]
+    left: asyncio.Event = field(default_factory=asyncio.Event)  # the client hung up before the end
+
+    @property
+    def api(self) -> Api:
+        return Api(self.path.partition("?")[0])
+
+    @property
+    def streams(self) -> bool:
+        return self.body.get("stream") is True
+
+    @property
+    def text(self) -> str:
+        """Everything the model was told, as one text."""
+        return json.dumps(self.body, ensure_ascii=False)
+
+
+class Vendor:
+    def __init__(self) -> None:
+        self.orders: list[Order] = [Order(Answer("Good day."))]
+        self.decide: Callable[[Heard], Order] | None = None  # instead of orders
+        self.heard: list[Heard] = []
+        self._numbers = count(1)
+        self._news = asyncio.Event()
+        self._busy: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._welcome, "127.0.0.1", 0)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._server.close()
+        for task in self._busy:
+            task.cancel()
+        await asyncio.gather(*self._busy, return_exceptions=True)
+        await self._server.wait_closed()
+
+    @property
+    def url(self) -> str:
+        host, port = self._server.sockets[0].getsockname()
+        return f"http://{host}:{port}"
+
+    async def until(self, requests: int) -> None:
+        """Wait for so many requests."""
+        while len(self.heard) < requests:
+            self._news.clear()
+            await self._news.wait()
+
+    # Beneath ------------------------------------------------------------------------------------
+
+    def _welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(self._serve(reader, writer))
+        self._busy.add(task)
+        task.add_done_callback(self._busy.discard)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            with suppress(ConnectionError, asyncio.IncompleteReadError):
+                while await self._one(reader, writer):
+                    pass
+        finally:
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+    async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Answer one request; true if the connection stays open for the next."""
+        heard = await _read(reader)
+        self.heard.append(heard)
+        self._news.set()
+        order = self._order(heard)
+        tag = Tag(next(self._numbers), str(heard.body.get("model")))
+        answering = asyncio.create_task(_answer(writer, heard, order, tag))
+        leaving = asyncio.create_task(reader.read(1))
+        try:
+            await asyncio.wait((answering, leaving), return_when=asyncio.FIRST_COMPLETED)
+            if not answering.done():
+                heard.left.set()
+                return False
+            await answering
+            return order.reset_after is None
+        finally:
+            for task in (answering, leaving):
+                task.cancel()
+            await asyncio.gather(answering, leaving, return_exceptions=True)
+
+    def _order(self, heard: Heard) -> Order:
+        if self.decide is not None:
+            return self.decide(heard)
+        return self.orders.pop(0) if len(self.orders) > 1 else self.orders[0]
+
+
+async def _read(reader: asyncio.StreamReader) -> Heard:
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+    request, *lines = head.strip().split("\r\n")
+    headers = {
+        name.strip().lower(): value.strip()
+        for name, _, value in (line.partition(":") for line in lines)
+    }
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    return Heard(request.split(" ")[1], headers, json.loads(body or b"{}"))
+
+
+async def _answer(writer: asyncio.StreamWriter, heard: Heard, order: Order, tag: Tag) -> None:
+    if order.wait:
+        await asyncio.sleep(order.wait)
+    if order.status != 200:
+        body = order.body or wire.complaint(heard.api, order.kind, order.message)
+        await _send(writer, order, "application/json", body)
+    elif order.body is not None:
+        kind = "text/event-stream" if heard.streams else "application/json"
+        await _send(writer, order, kind, order.body)
+    elif heard.streams:
+        await _stream(writer, order, wire.pieces(heard.api, order.answer, tag))
+    else:
+        await _send(writer, order, "application/json", wire.whole(heard.api, order.answer, tag))
+
+
+async def _send(writer: asyncio.StreamWriter, order: Order, kind: str, body: bytes) -> None:
+    writer.write(_head(order, {"content-type": kind, "content-length": str(len(body))}))
+    if order.reset_after is not None:
+        writer.write(body[: len(body) // 2])
+        await _reset(writer)
+        return
+    writer.write(body)
+    await writer.drain()
+
+
+async def _stream(writer: asyncio.StreamWriter, order: Order, pieces: Iterable[bytes]) -> None:
+    writer.write(
+        _head(order, {"content-type": "text/event-stream", "transfer-encoding": "chunked"})
+    )
+    for sent, piece in enumerate(pieces):
+        if sent == order.reset_after:
+            await _reset(writer)
+            return
+        writer.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+        await writer.drain()
+        await asyncio.sleep(order.pace)
+    writer.write(b"0\r\n\r\n")
+    await writer.drain()
+
+
+async def _reset(writer: asyncio.StreamWriter) -> None:
+    """Break off as a crashed server does: not a goodbye, a reset."""
+    await writer.drain()
+    await asyncio.sleep(0.05)  # let the client read what was sent
+    sock: socket.socket = writer.get_extra_info("socket")
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+
+
+def _head(order: Order, headers: Mapping[str, str]) -> bytes:
+    lines = [f"HTTP/1.1 {order.status} Scripted"]
+    lines += [f"{name}: {value}" for name, value in {**headers, **order.headers}.items()]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
