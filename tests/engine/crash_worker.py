@@ -112,7 +112,8 @@ class Brain:
 
     async def think(self, prompt: Prompt, *, session: str) -> Reply:
         del session
-        title = prompt.text.splitlines()[0].removeprefix('Task: "').removesuffix('"')
+        told = next(line for line in prompt.text.splitlines() if line.startswith("Task: "))
+        title = told.removeprefix('Task: "').removesuffix('"')
         with self._path.open("a") as file:
             file.write(text_of(title) + "\n")
         asked = self._path.read_text().count(text_of(title) + "\n")

@@ -25,7 +25,8 @@ class DeadlyBrain:
 
     async def think(self, prompt: Prompt, *, session: str) -> Reply:
         del session
-        title = prompt.text.splitlines()[0].removeprefix('Task: "').removesuffix('"')
+        told = next(line for line in prompt.text.splitlines() if line.startswith("Task: "))
+        title = told.removeprefix('Task: "').removesuffix('"')
         self._thinking += 1
         if self._thinking >= self._together:
             self._all.set()

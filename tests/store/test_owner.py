@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from remit.errors import Conflict, IllegalMove, NotFound
-from remit.model.delivery import Answer, DeliveryStatus, Unknown
+from remit.model.delivery import Accepted, Answer, DeliveryStatus, Retry, Unknown
 from remit.model.ids import WorkerId
 from remit.model.review import Answered, Decision
 from remit.model.status import PAUSABLE, TERMINAL, Actor, Reason, Status
@@ -169,6 +169,26 @@ def test_a_cancel_overtakes_a_pause_that_is_just_being_written(scene: Scene) -> 
     scene.finish(claim, "paused", Status.PAUSED, by=Actor.OWNER, resume_to=Status.RUNNING)
 
     assert scene.get(claim.task.id).status is Status.CANCELLED
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [(Accepted("w-1"), Status.COMPLETED), (Retry("busy"), Status.CANCELLED)],
+    ids=["all is out", "something is not"],
+)
+def test_a_cancel_that_comes_when_all_is_out_comes_too_late(
+    scene: Scene, answer: Answer, status: Status
+) -> None:
+    claim = scene.delivering()
+    scene.do(moves.pause, claim.task.id, scene.now)
+    _send(scene, claim, 0, answer)
+    scene.do(moves.cancel, claim.task.id, scene.now)
+
+    stopped = {"by": Actor.OWNER, "resume_to": Status.DELIVERING}
+    scene.finish(claim, "paused", Status.PAUSED, **stopped)
+
+    assert scene.get(claim.task.id).status is status
+    assert scene.complaints() == []
 
 
 @pytest.mark.parametrize("way", ["cancelled by its leg", "declined", "cancelled while paused"])

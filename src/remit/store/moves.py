@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
 from remit.errors import Conflict, IllegalMove, LeaseLost
 from remit.model.codec import Json
+from remit.model.delivery import DeliveryStatus
 from remit.model.event import Entry, Kind
 from remit.model.ids import TaskId
 from remit.model.review import Review
@@ -31,6 +33,10 @@ class Ending:
     review: Review | None = None
     resume_to: Status | None = None
     settles: bool = True  # whether what the owner wished for is dealt with
+
+
+_DONE: Final = Ending(outcome="done", to=Status.COMPLETED, by=Actor.COURIER)
+_CANCELLED: Final = Ending(outcome="cancelled", to=Status.CANCELLED, by=Actor.COURIER)
 
 
 def move(  # noqa: PLR0913 - a guarded write names what it guards
@@ -98,8 +104,11 @@ def _heeding(tx: Tx, task: Task, end: Ending) -> Ending:
         return end
     if end.review is not None and end.review.reason is Reason.AMBIGUOUS:
         return replace(end, settles=False)
-    by = Actor.COURIER if task.status is Status.DELIVERING else Actor.EXECUTOR
-    return Ending(outcome="cancelled", to=Status.CANCELLED, by=by, round=end.round)
+    if task.status is not Status.DELIVERING:
+        return replace(_CANCELLED, by=Actor.EXECUTOR, round=end.round)
+    # Too late to cancel what is out: then it is done.
+    out = all(each.status is DeliveryStatus.SENT for each in task.delivery)
+    return replace(_DONE if out else _CANCELLED, round=end.round)
 
 
 def _finished(task: Task, lease: Lease, end: Ending, now: datetime) -> dict[str, str | int | None]:
