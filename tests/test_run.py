@@ -1,18 +1,29 @@
 """The spine: what happens to a task, in which order, and what a power cut does to it."""
 
+import asyncio
 from dataclasses import replace
 
 import pytest
 
+from remit.deliver.courier import Courier
 from remit.errors import LeaseLost
-from remit.model.delivery import Accepted, Delivery, DeliveryStatus, Refused, Retry, Unknown
+from remit.model.delivery import (
+    Accepted,
+    Answer,
+    Delivery,
+    DeliveryStatus,
+    Parcel,
+    Refused,
+    Retry,
+    Unknown,
+)
 from remit.model.ids import DeliveryId
 from remit.model.plan import Item, ItemStatus
 from remit.model.review import Answered
 from remit.model.status import Reason, Status
 from remit.run import Done, Fail, Outcome, Wait, first_line
 from remit.run import Retry as Again
-from remit.testing import PowerCut
+from remit.testing import Outbox, PowerCut
 from tests.stage import BOARD, ME, SANUR, Stage, contract, stage
 
 # The way of a task -------------------------------------------------------------------------------
@@ -166,6 +177,21 @@ async def test_a_refusal_fails_the_task_and_says_what_was_sent() -> None:
 
     assert outcome == Fail("1 of 2 refused (outbox: no such number); 1 sent.")
     assert trip.memory.task.delivery[1].status is DeliveryStatus.SENT
+
+
+async def test_a_channel_that_never_answers_leaves_a_doubt_and_is_not_asked_twice() -> None:
+    class Silent(Outbox):
+        async def send(self, parcel: Parcel) -> Answer:
+            self.tried.append(parcel)
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    silent, trip = Silent(), stage(ME)
+    answer = await Courier({"outbox": silent}, patience=0.01).send(ME, "hi", trip.memory.ledger)
+
+    assert answer == Unknown("no answer within 0 s")
+    assert len(silent.tried) == 1
+    assert trip.memory.task.delivery[0].status is DeliveryStatus.UNKNOWN
 
 
 async def test_a_channel_that_does_not_exist_refuses() -> None:

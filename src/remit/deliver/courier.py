@@ -4,7 +4,9 @@ The claim is on the disk before the first byte leaves. If the process dies betwe
 the record, nobody can know whether the message arrived; then it is not sent again, it is asked.
 """
 
+import asyncio
 from collections.abc import Iterable, Mapping
+from typing import Final
 
 from remit.failpoint import failpoint
 from remit.model.delivery import (
@@ -19,10 +21,13 @@ from remit.model.delivery import (
 )
 from remit.ports import Channel, Ledger
 
+PATIENCE: Final = 120.0  # seconds a channel may take; then nobody knows, and it is asked
+
 
 class Courier:
-    def __init__(self, channels: Mapping[str, Channel]) -> None:
+    def __init__(self, channels: Mapping[str, Channel], patience: float = PATIENCE) -> None:
         self._channels = channels
+        self._patience = patience
 
     def most(self, deliveries: Iterable[Delivery]) -> int:
         """How long a text may be that goes out on all of these."""
@@ -52,16 +57,20 @@ class Courier:
             return Accepted(channel.name)
         attempt = await ledger.claim(delivery, body)
         failpoint("send:claimed")
-        answer = await _ask(channel, delivery, body)
+        answer = await _ask(channel, delivery, body, self._patience)
         failpoint("send:answered")
         await ledger.settle(delivery, attempt, answer)
         return answer
 
 
-async def _ask(channel: Channel | None, delivery: Delivery, body: str) -> Answer:
+async def _ask(channel: Channel | None, delivery: Delivery, body: str, patience: float) -> Answer:
     if channel is None:
         return Refused(f"there is no channel {delivery.channel!r}")
+    limit = asyncio.timeout(patience)
     try:
-        return await channel.send(Parcel(str(delivery.id), delivery.recipient, body))
+        async with limit:
+            return await channel.send(Parcel(str(delivery.id), delivery.recipient, body))
     except Exception as error:  # noqa: BLE001 - an adapter that breaks leaves a doubt, not a loss
+        if limit.expired():
+            return Unknown(f"no answer within {patience:.0f} s")
         return Unknown(f"{type(error).__name__}: {error}")
