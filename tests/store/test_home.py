@@ -140,6 +140,16 @@ def test_a_cut_while_the_first_file_is_made_leaves_nothing_that_stands_in_the_wa
     assert [file.name for file in path.parent.iterdir()] == ["agent.db"]
 
 
+def test_whatever_lies_in_the_place_of_the_unfinished_file_is_not_built_upon(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    for suffix in ("", "-wal", "-shm"):
+        path.with_name(f"agent.db.new{suffix}").write_bytes(b"what a cut has left")
+
+    home.prepare(path)
+
+    assert [file.name for file in path.parent.iterdir()] == ["agent.db"]
+
+
 def test_a_killed_first_start_is_made_good_by_the_next(tmp_path: Path) -> None:
     """Kill it at the very moment the schema is committed, and not one moment before."""
     code = (
@@ -216,6 +226,20 @@ def test_a_file_with_a_broken_head_is_damaged_and_not_foreign(scene: Scene) -> N
 
     with pytest.raises(StoreCorrupt, match="its header is broken"):
         home.prepare(scene.path)
+
+
+def test_a_schema_that_is_no_text_any_more_is_said_in_words(scene: Scene) -> None:
+    """Of which Python cannot even read out what SQLite says."""
+    scene.close()
+    whole = scene.path.read_bytes()
+    assert b"CREATE INDEX tasks_held" in whole
+    broken = whole.replace(b"CREATE INDEX tasks_held", b"CREATE \xc9NDEX tasks_held")
+    scene.path.write_bytes(broken)
+
+    with pytest.raises(StoreCorrupt):
+        home.prepare(scene.path)
+    with closing(sqlite3.connect(scene.path)) as opened, pytest.raises(StoreCorrupt):
+        home.check(scene.path, opened)
 
 
 def test_a_log_that_was_left_behind_is_read(tmp_path: Path) -> None:

@@ -59,6 +59,16 @@ def test_an_old_file_beside_a_new_one_is_left_alone(tmp_path: Path) -> None:
     scene.close()
 
 
+def test_another_old_file_that_comes_later_is_left_alone_too(tmp_path: Path) -> None:
+    lay(tmp_path, TALK)
+    carried(tmp_path).close()
+    again = lay(tmp_path, "CREATE TABLE conversations (id TEXT)")
+
+    carried(tmp_path).close()
+
+    assert again.exists()
+
+
 @pytest.mark.parametrize(
     ("script", "why"),
     [
