@@ -20,9 +20,8 @@ from remit.store import connection, deliveries, home, tasks
 from remit.store import sqlite as store
 from remit.store.queue import Claim
 from remit.store.sqlite import Sqlite
+from tests.store import power
 from tests.store.scene import BODY, DIGEST, Scene
-
-power = pytest.importorskip("tests.store.power", reason="apsw is not installed")
 
 ROUNDS = 40
 _numbers = count()
