@@ -66,7 +66,8 @@ class ModelBrain:
             await line.close()
 
     def _lacking(self) -> Reply:
-        question = f"This needs a language model. {self._choice.lacks[self._role]} Then approve."
+        lacks = self._choice.lacks[self._role]
+        question = f"This needs a language model. {lacks} Then it goes on by itself."
         return Reply("", ask=Ask(Reason.AUTH, question))
 
     async def _line(self, model: Model) -> Line:
