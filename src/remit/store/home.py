@@ -31,7 +31,7 @@ _TRIES: Final = 10
 _BETWEEN_TRIES: Final = 0.02
 _REMARK: Final = re.compile(r"--[^\n]*")
 _MAGIC: Final = b"SQLite format 3\x00"
-_WHOLE_CHECK_BYTES: Final = 64 * 1024 * 1024
+_WHOLE_CHECK_BYTES: Final = 16 * 1024 * 1024  # a second or so; above it, the newest part
 
 
 @contextmanager
