@@ -1,0 +1,190 @@
+"""What a message asks for, read without a model: tasks, questions to ask back, and every clause.
+
+Nothing is dropped in silence: each character of the message lies in one clause, or in one of the
+connectives between them; each clause became something, or has a question.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from remit.intake.drafts import Judged, Made, make
+from remit.intake.grammar.pieces import Piece, Sort
+from remit.intake.grammar.sentences import sentences
+from remit.intake.lexicon.shape import Talk
+from remit.intake.lexicon.words import tokenize
+from remit.intake.recipients import About, Book, Question
+from remit.intake.schedule import Clockwork
+from remit.intake.sketch import Line, sketch
+from remit.intake.times import Moment, Recurrence
+from remit.model.delivery import Delivery
+from remit.model.plan import Became, Clause, Item
+from remit.model.task import TaskType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A task as the owner's words make it. Times are in UTC; `clauses` are those of its own."""
+
+    title: str
+    instructions: str
+    work: tuple[Item, ...] = ()
+    deliveries: tuple[Delivery, ...] = ()
+    type: TaskType = TaskType.IMMEDIATE
+    scheduled_for: datetime | None = None
+    recurrence: Recurrence | None = None
+    needs_brain: bool = False
+    notes: tuple[str, ...] = ()
+    clauses: tuple[Clause, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Connective:
+    """What stands between clauses: blanks, marks, and words like "and" or "please"."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """`answer` is the sort of talk that wants an answer or none, but makes no task."""
+
+    tasks: tuple[Draft, ...]
+    questions: tuple[Question, ...]
+    answer: Talk | None
+    clauses: tuple[Clause, ...]
+    connectives: tuple[Connective, ...]
+
+    def questions_about(self, draft: Draft) -> tuple[Question, ...]:
+        """The questions that must be settled before a draft may run."""
+        return tuple(q for q in self.questions if self.clauses[q.clause] in draft.clauses)
+
+
+def extract(text: str, *, now: datetime, zone: ZoneInfo, book: Book) -> Extraction:
+    """Read a message of the owner. `now` is a moment with its offset, `zone` the owner's own."""
+    message = sketch(sentences(tokenize(text), book))
+    clock = Clockwork(now, zone)
+    judged: list[tuple[Judged, int]] = [
+        (each, -1) for line in message.loose for each in _loose(line)
+    ]
+    made: list[list[Made]] = []
+    for number, task in enumerate(message.tasks):
+        pieces, tasks = make(task, text, clock)
+        judged += [(piece, number) for piece in pieces]
+        made.append(tasks)
+    marked = sorted(_merged(judged, text), key=lambda each: each[0].start)
+    clauses = tuple(clause for clause, _, _ in marked)
+    owned: list[list[Clause]] = [[] for _ in made]
+    for clause, _, owner in marked:
+        if owner >= 0:
+            owned[owner].append(clause)
+    return Extraction(
+        tasks=tuple(
+            _draft(each, tuple(mine))
+            for tasks, mine in zip(made, owned, strict=True)
+            for each in tasks
+        ),
+        questions=tuple(
+            replace(question, clause=at)
+            for at, (_, questions, _) in enumerate(marked)
+            for question in questions
+        ),
+        answer=_answer(message.loose, made),
+        clauses=clauses,
+        connectives=tuple(_gaps(clauses, len(text))),
+    )
+
+
+def _draft(made: Made, clauses: tuple[Clause, ...]) -> Draft:
+    when = made.when
+    recurrence = when if isinstance(when, Recurrence) else None
+    at = when.at if isinstance(when, Moment) else recurrence.first if recurrence else None
+    return Draft(
+        title=made.title,
+        instructions=made.instructions,
+        work=made.work,
+        deliveries=made.deliveries,
+        type=made.type,
+        scheduled_for=at,
+        recurrence=recurrence,
+        needs_brain=made.needs_brain,
+        notes=made.notes,
+        clauses=clauses,
+    )
+
+
+def _loose(line: Line) -> Iterator[Judged]:
+    """Judge a line that belongs to no task: talk is declined, what is about a task is asked."""
+    pieces = [piece for piece in line.reading.pieces if piece.sort is not Sort.LINK]
+    if not pieces:
+        return
+    whole = Piece(pieces[0].start, pieces[-1].end, Sort.OBJECT)
+    if line.talk or line.ticked or line.note:
+        why = "It is ticked already." if line.ticked else "It asks for no task."
+        yield Judged(line, whole, Became.DECLINED, why)
+    else:
+        question = Question(About.TASK, "Which task is this about?")
+        yield Judged(line, whole, None, None, question)
+
+
+def _answer(loose: Sequence[Line], made: Sequence[object]) -> Talk | None:
+    """What wants an answer: a question always, other talk only where it is all there is."""
+    sorts = [_sort(line) for line in loose]
+    if Talk.QUESTION in sorts:
+        return Talk.QUESTION
+    if made:
+        return None
+    first = (Talk.CONTROL, Talk.THANKS, Talk.STATEMENT, Talk.GREETING)
+    return next((sort for sort in first if sort in sorts), Talk.CHATTER)
+
+
+def _sort(line: Line) -> Talk:
+    if line.talk:
+        return line.talk
+    if line.note or line.ticked:
+        return Talk.STATEMENT
+    return Talk.CONTROL
+
+
+def _merged(
+    judged: Iterable[tuple[Judged, int]], text: str
+) -> Iterator[tuple[Clause, tuple[Question, ...], int]]:
+    """Join neighbours of one kind into one clause; what is asked about stays by itself."""
+    run: list[Judged] = []
+    owner = -1
+    for each, number in judged:
+        if run and not (number == owner and _goes_on(run[-1], each)):
+            yield *_clause(run, text), owner
+            run = []
+        run.append(each)
+        owner = number
+    if run:
+        yield *_clause(run, text), owner
+
+
+def _goes_on(before: Judged, after: Judged) -> bool:
+    if before.line is not after.line or before.became is not after.became:
+        return False
+    if before.question or after.question or before.why != after.why:
+        return False
+    return before.piece.end == after.piece.start
+
+
+def _clause(run: Sequence[Judged], text: str) -> tuple[Clause, tuple[Question, ...]]:
+    first, last = run[0], run[-1]
+    start = first.line.said.tokens[first.piece.start].start
+    end = last.line.said.tokens[last.piece.end - 1].end
+    clause = Clause(text[start:end], start, end, first.became, first.why)
+    return clause, (first.question,) if first.question else ()
+
+
+def _gaps(clauses: Sequence[Clause], length: int) -> Iterator[Connective]:
+    at = 0
+    for clause in clauses:
+        if clause.start > at:
+            yield Connective(at, clause.start)
+        at = clause.end
+    if length > at:
+        yield Connective(at, length)

@@ -1,0 +1,257 @@
+"""The verb that says what a stretch of words asks for, believed only with what must stand by it."""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from remit.intake.grammar.phrases import (
+    is_addressed,
+    read_condition,
+    read_opening_limit,
+    read_person,
+    read_way,
+)
+from remit.intake.grammar.sentences import Said
+from remit.intake.grammar.spoken import read_time
+from remit.intake.lexicon.shape import Does, Link, Needs, Talk, Verb, laughs
+from remit.intake.lexicon.words import Kind
+
+_MOST_SKIPPED: Final = 6  # phrases between a verb and the person it is about
+_MOST_LEADING: Final = 12  # phrases before a verb
+_LABEL: Final = 4  # words at most, and a colon
+_FAR: Final = 60  # words between a condition and the request that follows it
+_NEAR: Final = 10  # words between a verb that sends and the reminder it sends
+_OPENERS: Final = frozenset(":¿¡(,-…")
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A stretch between commas and links; `lead` is where the links before it begin."""
+
+    lead: int
+    start: int
+    end: int
+    links: frozenset[Link] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A verb, from one token to another."""
+
+    verb: Verb
+    start: int
+    end: int
+    negated: bool = False
+
+
+def find_head(said: Said, chunk: Chunk) -> Head | None:
+    """Find the verb that governs a chunk: in front, behind what leads it in, or at its end."""
+    at, framed = skip_leading(said, chunk.start, chunk.end)
+    if head := _negation(said, at, chunk) or _verb_at(said, at, chunk):
+        return head
+    if read_condition(said, at, chunk.end):
+        return _verb_after_condition(said, at, chunk)
+    if read_opening_limit(said, at, chunk.end):
+        return None
+    person = None if framed else read_person(said, at)
+    behind = _verb_at(said, person.end, chunk) if person else None
+    return _verb_at_end(said, chunk) or behind
+
+
+def label_end(said: Said) -> int:
+    """Where words end that only announce a request: "URGENT: email Bob the contract"."""
+    start = said.marks
+    for at in range(start + 1, min(len(said.keys), start + _LABEL)):
+        if said.keys[at] == ":" and all(said.is_word(each) for each in range(start, at)):
+            head = find_head(said, Chunk(start, start, at))
+            asks = head is not None and head.verb.does is not Does.WORK
+            follows, _ = skip_leading(said, at + 1, len(said.keys))
+            verb = said.language.verbs.at(said.keys, follows)
+            return (
+                start if asks or verb is None or skip_leading(said, start, at)[0] == at else at + 1
+            )
+    return start
+
+
+def skip_leading(said: Said, at: int, end: int) -> tuple[int, bool]:
+    """Step over what leads a request in: times, "please", "can you", "don't forget to"."""
+    framed = False
+    language = said.language
+    for _ in range(_MOST_LEADING):
+        if at >= end:
+            break
+        if spoken := read_time(said, at):
+            at = spoken.end
+            continue
+        found = language.not_nots.at(said.keys, at) or language.frames.at(said.keys, at)
+        step = found or language.links.at(said.keys, at)
+        if step is None and not _is_skippable(said, at):
+            break
+        framed = framed or found is not None
+        at = step[1] if step else at + 1
+    return min(at, end), framed
+
+
+def _is_skippable(said: Said, at: int) -> bool:
+    return said.tokens[at].kind is Kind.MARK and said.keys[at] in _OPENERS
+
+
+def _negation(said: Said, at: int, chunk: Chunk) -> Head | None:
+    found = said.language.nots.at(said.keys, at)
+    asks = said.language.verbs.at(said.keys, at)  # "don't let me forget" is one
+    if found is None or (asks and asks[1] >= found[1]):
+        return None
+    inner = replace(chunk, start=found[1])
+    head = _verb_at(said, found[1], inner) or _verb_at_end(said, inner)
+    if head is None and chunk.lead > said.marks:
+        return None  # "…, not Bob, …" only goes on with what was said before
+    verb = head.verb if head else Verb(Does.SEND)
+    return Head(verb, at, chunk.end, negated=True)
+
+
+def _verb_at(said: Said, at: int, chunk: Chunk) -> Head | None:
+    found = said.language.verbs.at(said.keys, at)
+    if found is None or at >= chunk.end:
+        return None
+    return _believed(said, found[0], at, min(found[1], chunk.end), chunk)
+
+
+def _believed(said: Said, verb: Verb, at: int, end: int, chunk: Chunk) -> Head | None:
+    """Take a verb for what it says only if what must stand with it does."""
+    if verb.does is Does.SEND and _has_reminder(said, at, end, chunk):
+        return Head(replace(verb, does=Does.REMIND, tells=True), at, end)
+    if verb.does is Does.STOP:
+        tasks = said.language.task_words
+        named = any(tasks.at(said.keys, place) for place in range(end, chunk.end))
+        return Head(verb if named else Verb(Does.WORK), at, end)
+    if verb.needs is Needs.PERSON and not _has_person(said, verb, at, end, chunk):
+        return None
+    if verb.needs is Needs.CHANNEL and not _has_way(said, chunk):
+        return Head(Verb(Does.WORK), at, end)
+    return Head(verb, at, end)
+
+
+def _has_reminder(said: Said, at: int, end: int, chunk: Chunk) -> bool:
+    """Whether what is sent is a reminder: "send me a reminder", "eine Erinnerung schicken"."""
+    last = end >= chunk.end
+    places = range(chunk.start, at) if last else range(end, min(chunk.end, end + _NEAR))
+    return any(said.language.reminders.at(said.keys, place) for place in places)
+
+
+def _has_person(said: Said, verb: Verb, at: int, end: int, chunk: Chunk) -> bool:
+    if at > chunk.start and end == chunk.end:  # the verb stands last: the person is before it
+        return any(read_person(said, place) for place in range(chunk.start, at)) or bool(
+            verb.tells and not verb.channel
+        )
+    place = _skip_to_person(said, end, chunk.end)
+    if _is_person(said, place, tells=verb.tells):
+        return True
+    far = verb.channel is not None or not verb.tells
+    return far and any(is_addressed(said, each) for each in range(end, chunk.end))
+
+
+def _skip_to_person(said: Said, at: int, end: int) -> int:
+    language = said.language
+    for _ in range(_MOST_SKIPPED):
+        if at >= end:
+            break
+        if way := read_way(said, at):
+            at = way.end
+        elif spoken := read_time(said, at):
+            at = spoken.end
+        else:
+            found = language.messages.at(said.keys, at) or language.refers.at(said.keys, at)
+            polite = found or language.links.at(said.keys, at) or language.results.at(said.keys, at)
+            if polite is None or read_person(said, at):
+                break
+            at = polite[1]
+    return at
+
+
+def _is_person(said: Said, at: int, *, tells: bool) -> bool:
+    if read_person(said, at) or is_addressed(said, at):
+        return True
+    if not said.is_word(at):
+        return False
+    if said.keys[at] in said.language.known:
+        return tells and said.keys[at] in said.language.my
+    if tells:
+        return said.tokens[at].capital
+    follows = said.keys[at + 1] if at + 1 < len(said.keys) else ""
+    return said.tokens[at].capital and follows in said.language.articles
+
+
+def _has_way(said: Said, chunk: Chunk) -> bool:
+    return any(read_way(said, at) for at in range(chunk.start, chunk.end))
+
+
+def _verb_at_end(said: Said, chunk: Chunk) -> Head | None:
+    """Find a verb that stands last: "mir die Liste per Mail schicken"."""
+    for start in range(chunk.start, chunk.end):
+        found = said.language.final_verbs.at(said.keys, start)
+        if found and found[1] <= chunk.end and _stands_last(said, found[1], chunk.end):
+            return _believed(said, found[0], start, found[1], replace(chunk, end=found[1]))
+    return None
+
+
+def _stands_last(said: Said, at: int, end: int) -> bool:
+    """Whether nothing follows but marks, or the very text that is to be sent."""
+    if at >= end or said.tokens[at].kind in (Kind.MARK, Kind.QUOTE):
+        return True
+    return said.language.told.at(said.keys, at) is not None
+
+
+def _verb_after_condition(said: Said, at: int, chunk: Chunk) -> Head | None:
+    """Find the request in "if it rains remind me at 7": only a verb that sends is believed."""
+    for place in range(at + 1, min(chunk.end, at + _FAR)):
+        verb = said.language.verbs.at(said.keys, place)
+        sends = verb is not None and verb[0].does in (Does.SEND, Does.REMIND) and verb[0].tells
+        if sends and (head := _verb_at(said, place, chunk)):
+            return head
+    return None
+
+
+# Talk ---------------------------------------------------------------------------------------------
+
+_THANKED: Final = 12  # words after "thanks" that may say what for
+
+
+def small_talk(said: Said, at: int, end: int) -> Talk | None:
+    """Say what sort of small talk a stretch without a verb is, if it is nothing else."""
+    found: list[Talk] = []
+    first = at
+    while at < end:
+        talk = said.language.talk.at(said.keys, at)
+        step = talk or said.language.links.at(said.keys, at)
+        if talk:
+            found.append(talk[0])
+        elif step is None and not _is_beside(said, at):
+            return Talk.THANKS if _goes_on_thanking(said, first, end, found) else None
+        at = min(step[1], end) if step else at + 1
+    if not found:
+        return Talk.CHATTER if _says_nothing(said, first, end) else None
+    return next((sort for sort in (Talk.THANKS, Talk.GREETING) if sort in found), found[0])
+
+
+def _is_beside(said: Said, at: int) -> bool:
+    """Whether a token may stand in small talk: a mark, an emoji, laughter, somebody's name."""
+    token = said.tokens[at]
+    if token.kind is Kind.MARK or laughs(token.key):
+        return True
+    return token.kind is Kind.WORD and said.book.people.at(said.keys, at) is not None
+
+
+def _goes_on_thanking(said: Said, first: int, end: int, found: list[Talk]) -> bool:
+    """Whether "thanks" is all that is meant: "thanks a bunch for the list"."""
+    if Talk.THANKS not in found or end - first > _THANKED:
+        return False
+    thanks = said.language.talk.at(said.keys, first)
+    if thanks is None or thanks[1] >= end:
+        return thanks is not None
+    follows = said.tokens[thanks[1]]
+    return follows.kind is Kind.MARK or follows.key in said.language.common
+
+
+def _says_nothing(said: Said, first: int, end: int) -> bool:
+    """Whether there is no word at all, or nothing but laughter."""
+    tokens = said.tokens[first:end]
+    return all(token.kind is Kind.MARK or laughs(token.key) for token in tokens)

@@ -1,0 +1,160 @@
+"""Whom the owner's words mean, and which channel, by the contact book alone. Doubts are asked."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from remit.intake.lexicon.shape import Language, Phrases
+from remit.intake.lexicon.words import fold, keys_of, tokenize
+
+
+class About(StrEnum):
+    """What a question is about."""
+
+    TIME = "time"
+    CHANNEL = "channel"
+    RECIPIENT = "recipient"
+    CONTENT = "content"
+    TASK = "task"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What must be asked back; `clause` is the number of the clause it is about."""
+
+    about: About
+    sentence: str
+    options: tuple[str, ...] = ()
+    clause: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """A way out: its name in Remit, its kind (whatsapp, email, …), what else the owner calls it."""
+
+    name: str
+    kind: str
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """A person, and the names of the channels that reach them."""
+
+    name: str
+    aliases: tuple[str, ...] = ()
+    channels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """All whom Remit knows, and all ways it can write; `home` is where the owner reads."""
+
+    owner: Contact
+    channels: tuple[Channel, ...]
+    contacts: tuple[Contact, ...] = ()
+    home: str = "dashboard"
+    people: Phrases[tuple[Contact, ...]] = field(init=False, compare=False, repr=False)
+    ways: Phrases[str] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "people", _people((self.owner, *self.contacts)))
+        object.__setattr__(self, "ways", _ways(self.channels))
+
+
+# What people call ways out that this house may not have: named, they are asked about.
+ELSEWHERE: Final[Phrases[str]] = Phrases(
+    {
+        "telegram": "telegram",
+        "signal": "signal",
+        "slack": "slack",
+        "sms": "sms",
+        "text message": "sms",
+        "microsoft teams|ms teams|teams": "teams",
+        "discord": "discord",
+        "facebook messenger|messenger": "messenger",
+        "imessage": "imessage",
+        "instagram|insta": "instagram",
+        "facebook": "facebook",
+        "linkedin": "linkedin",
+        "twitter": "twitter",
+        "fax": "fax",
+        "mastodon": "mastodon",
+        "matrix": "matrix",
+        "threema": "threema",
+        "skype": "skype",
+        "wechat": "wechat",
+        "viber": "viber",
+        "zoom": "zoom",
+        "webhook": "webhook",
+    }
+)
+
+
+def resolve(words: str, book: Book, language: Language | None = None) -> Contact | Question:
+    """Find whom some words mean: the one person of that name, or a question."""
+    keys = keys_of(tokenize(words))
+    if language is not None and keys and keys[0] in language.my:
+        keys = keys[1:]
+    found = book.people.at(keys, 0)
+    if found is None or found[1] != len(keys):
+        return Question(About.RECIPIENT, f"Who is {words!r}? Nobody of that name is in the book.")
+    people = found[0]
+    if len(people) > 1:
+        names = tuple(person.name for person in people)
+        return Question(About.RECIPIENT, f"Which {words} is meant?", names)
+    return people[0]
+
+
+def channel_for(named: str, said: str, book: Book) -> Channel | Question:
+    """Find the channel some words name: by its own name, else the only one of that kind."""
+    key = fold(named)
+    own = [each for each in book.channels if key in _names(each)]
+    same = own or [each for each in book.channels if fold(each.kind) == key]
+    if len(same) == 1:
+        return same[0]
+    options = tuple(each.name for each in same or book.channels)
+    if same:
+        return Question(About.CHANNEL, f"Which one is meant by {said!r}?", options)
+    return Question(
+        About.CHANNEL, f"There is no channel for {said!r}. Through which, then?", options
+    )
+
+
+def way_to(person: Contact, channel: Channel | None, book: Book) -> str | Question:
+    """Name the channel to a person: the one that was said, or the only one there is."""
+    name = person.name
+    if channel is not None:
+        if person is book.owner or not person.channels or channel.name in person.channels:
+            return channel.name
+        return Question(
+            About.CHANNEL, f"{name} cannot be reached by {channel.name}.", person.channels
+        )
+    if person is book.owner:
+        return book.home
+    if len(person.channels) == 1:
+        return person.channels[0]
+    return Question(About.CHANNEL, f"Through which channel shall {name} get it?", person.channels)
+
+
+def _people(everyone: Iterable[Contact]) -> Phrases[tuple[Contact, ...]]:
+    """Index people by name, alias and first name; one name may mean several."""
+    named: dict[str, list[Contact]] = {}
+    for person in everyone:
+        for name in {fold(each) for each in _calls(person)}:
+            if name.strip():
+                named.setdefault(name, []).append(person)
+    return Phrases({name.replace("|", " "): tuple(people) for name, people in named.items()})
+
+
+def _calls(person: Contact) -> Sequence[str]:
+    return (person.name, *person.aliases, *person.name.split()[:1])
+
+
+def _ways(channels: Iterable[Channel]) -> Phrases[str]:
+    return Phrases({name: name for channel in channels for name in _names(channel)})
+
+
+def _names(channel: Channel) -> tuple[str, ...]:
+    return tuple(fold(name) for name in (channel.name, *channel.aliases))

@@ -1,0 +1,309 @@
+"""What the owner may rely on, told as sentences; the labelled messages hold the many."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from remit.intake.extract import Draft, Extraction, extract
+from remit.intake.lexicon.shape import Talk
+from remit.intake.recipients import About
+from remit.model.delivery import Delivery
+from remit.model.plan import Became, Item
+from remit.model.task import TaskType
+from tests.intake.labelled import BOOK, NOW, ZONE
+
+
+def read(text: str) -> Extraction:
+    return extract(text, now=NOW, zone=ZONE, book=BOOK)
+
+
+def only(text: str) -> Draft:
+    (draft,) = read(text).tasks
+    return draft
+
+
+def became(found: Extraction) -> list[tuple[str, str]]:
+    return [(clause.became or "open", clause.text) for clause in found.clauses]
+
+
+def test_work_and_where_it_goes_are_two_things() -> None:
+    draft = only("Research the best beaches in Bali for families. Send me the list on WhatsApp.")
+
+    assert draft.work == (Item("Research the best beaches in Bali for families"),)
+    assert draft.deliveries == (Delivery("whatsapp"),)
+    assert (draft.type, draft.needs_brain) == (TaskType.IMMEDIATE, True)
+
+
+def test_what_the_owner_wrote_out_goes_to_the_letter_and_needs_no_brain() -> None:
+    draft = only("In 2 minutes, send me a WhatsApp message saying 'Don't forget to call mom'")
+
+    assert draft.work == ()
+    assert draft.deliveries == (Delivery("whatsapp", None, "Don't forget to call mom"),)
+    assert draft.scheduled_for == datetime(2026, 3, 4, 9, 2, tzinfo=UTC)
+    assert (draft.type, draft.needs_brain) == (TaskType.SCHEDULED, False)
+
+
+@pytest.mark.parametrize("marks", ["''", '""', "„“", "«»", "“”", "»«", "‘’", "``"])  # noqa: RUF001
+def test_nothing_within_quotes_is_an_order(marks: str) -> None:
+    draft = only(f"Send Alice an email saying {marks[0]}send it to Bob at 9{marks[1]}")
+
+    assert draft.deliveries == (Delivery("email", "Alice", "send it to Bob at 9"),)
+    assert draft.scheduled_for is None
+
+
+def test_a_text_after_a_colon_keeps_its_marks_and_its_manners() -> None:
+    assert only("Email Alice: Hi Alice, lunch at 12?").deliveries == (
+        Delivery("email", "Alice", "Hi Alice, lunch at 12?"),
+    )
+
+
+def test_a_quotation_whose_end_is_not_certain_is_asked_about() -> None:
+    found = read("Send Bob 'the boys' room is ready' by email")
+
+    assert [question.about for question in found.questions] == [About.CONTENT]
+    assert found.tasks[0].deliveries == ()
+
+
+def test_a_text_that_may_go_on_in_the_next_sentence_is_asked_about() -> None:
+    found = read("Email Alice: see you at 9. Bring the keys to the office.")
+
+    assert [question.about for question in found.questions] == [About.CONTENT]
+    assert all(not draft.deliveries for draft in found.tasks)
+
+
+def test_a_text_that_may_hold_another_request_is_asked_about() -> None:
+    found = read("Send Bob a WhatsApp saying I'm late and research hotels in Rome")
+
+    assert [question.about for question in found.questions] == [About.CONTENT]
+
+
+def test_a_checklist_is_one_task_with_its_title() -> None:
+    draft = only("# Bangkok\n- [ ] Research attractions\n- [ ] Send the list to Hanan on WhatsApp")
+
+    assert draft.title == "Bangkok"
+    assert draft.work == (Item("Research attractions"),)
+    assert draft.deliveries == (Delivery("whatsapp"),)
+
+
+def test_what_is_ticked_already_is_declined() -> None:
+    found = read("- [x] Pick a date\n- [ ] Draft the invitation")
+
+    assert (Became.DECLINED, "Pick a date") in became(found)
+    assert [item.description for item in found.tasks[0].work] == ["Draft the invitation"]
+
+
+def test_one_message_may_hold_several_tasks_now_and_later() -> None:
+    now, later = read(
+        "Research e-bikes and mail me the results. Also remind me tomorrow at 9 to call Bob."
+    ).tasks
+
+    assert (now.type, later.type) == (TaskType.IMMEDIATE, TaskType.SCHEDULED)
+    assert later.deliveries == (Delivery("dashboard", None, "call Bob"),)
+
+
+def test_every_clause_of_a_task_stays_in_its_instructions() -> None:
+    draft = only("Find hotels in Wien under 120 euros, no breakfast. Keep it under 200 words.")
+
+    assert draft.instructions == (
+        "Find hotels in Wien under 120 euros, no breakfast.\nKeep it under 200 words."
+    )
+    limits = [clause.text for clause in draft.clauses if clause.became is Became.CONSTRAINT]
+    assert limits == ["under 120 euros", "no breakfast", "Keep it under 200 words"]
+
+
+def test_what_depends_on_something_is_looked_at_before_it_is_sent() -> None:
+    draft = only("Send me a WhatsApp tomorrow at 7am saying 'umbrella', but only if it rains")
+
+    assert draft.needs_brain
+    assert draft.work == (Item("only if it rains"),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Don't send it yet.",
+        "Do not email Bob",
+        "Never send Alice anything",
+        "Schick es nicht an Bob",
+        "Schick Bob nichts",
+        "Bitte keine Mail an Bob schicken",
+        "No le mandes nada a Bob",
+        "No se lo mandes todavía",
+    ],
+)
+def test_a_no_is_never_a_send(text: str) -> None:
+    found = read(text)
+
+    assert found.tasks == ()
+    assert found.answer is Talk.CONTROL
+    assert [question.about for question in found.questions] == [About.TASK]
+
+
+def test_not_to_bob_leaves_the_others() -> None:
+    assert only("Send the slides to Alice by email, not to Bob").deliveries == (
+        Delivery("email", "Alice"),
+    )
+    assert only("Write an email to Bob about the delay, but don't send it yet.").deliveries == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["Don't forget to email Bob the list", "Vergiss nicht, Bob die Liste zu mailen"]
+)
+def test_do_not_forget_is_a_yes(text: str) -> None:
+    assert only(text).deliveries == (Delivery("email", "Bob"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "sort"),
+    [
+        ("What did you do at 9?", Talk.QUESTION),
+        ("Danke!", Talk.THANKS),
+        ("lol", Talk.CHATTER),
+        ("jajaja", Talk.CHATTER),
+        ("Guten Morgen", Talk.GREETING),
+        ("I'm tired today.", Talk.STATEMENT),
+        ("Stop sending me the digest", Talk.CONTROL),
+        ("", Talk.CHATTER),
+    ],
+)
+def test_talk_makes_no_task(text: str, sort: Talk) -> None:
+    found = read(text)
+
+    assert (found.tasks, found.answer) == ((), sort)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Can you remind me tomorrow at 9 to call Bob?",
+        "Könntest du mich morgen um 9 an Bob erinnern?",
+        "¿Me puedes recordar mañana a las 9 llamar a Bob?",
+        "Thanks, and remind me tomorrow at 9 to call Bob",
+    ],
+)
+def test_a_polite_question_is_a_request(text: str) -> None:
+    assert only(text).scheduled_for == datetime(2026, 3, 5, 8, tzinfo=UTC)
+
+
+def test_a_question_beside_a_task_still_wants_an_answer() -> None:
+    found = read("What time is it? Also remind me at 3pm to leave.")
+
+    assert found.answer is Talk.QUESTION
+    assert len(found.tasks) == 1
+
+
+def test_a_question_whose_answer_is_to_be_sent_is_work() -> None:
+    draft = only("What's the weather in Oslo tomorrow? Send it to me on WhatsApp.")
+
+    assert draft.work == (Item("What's the weather in Oslo tomorrow?"),)
+    assert draft.deliveries == (Delivery("whatsapp"),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Summarize the WhatsApp bug report",
+        "Research email etiquette in Japan",
+        "Find me a 9 to 5 job in Hamburg",
+        "Prepare notes for the 3pm call",
+        "Find flights for tomorrow at 9",
+        "Write a poem about Bob",
+        "Review the article on text messages to Alice",
+    ],
+)
+def test_a_topic_is_no_channel_no_time_and_no_person(text: str) -> None:
+    found = read(text)
+
+    (draft,) = found.tasks
+    assert draft.work == (Item(text),)
+    assert (draft.deliveries, draft.scheduled_for, found.questions) == ((), None, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "about"),
+    [
+        ("Send the file to Zoe", About.RECIPIENT),
+        ("Send the file to Bob Miller", About.RECIPIENT),
+        ("Remind Bob's mother tomorrow at 9 to come", About.RECIPIENT),
+        ("Send Anna the file", About.RECIPIENT),
+        ("Send him the file by email", About.RECIPIENT),
+        ("Send the file to legal@example.com", About.RECIPIENT),
+        ("Send me the file on Telegram", About.CHANNEL),
+        ("Tell Bob I'm late", About.CHANNEL),
+        ("Send Alice the file on WhatsApp", About.CHANNEL),
+        ("Remind me this evening to call", About.TIME),
+        ("Remind me to call", About.TIME),
+        ("Remind me about the meeting at 3pm", About.TIME),
+        ("Send it to Bob by email", About.CONTENT),
+        ("Send me a WhatsApp", About.CONTENT),
+        ("Remind me in 10 minutes", About.CONTENT),
+    ],
+)
+def test_what_is_not_clear_is_asked_back(text: str, about: About) -> None:
+    found = read(text)
+
+    assert [question.about for question in found.questions] == [about]
+    assert found.questions_about(found.tasks[0]) == found.questions
+
+
+def test_two_times_in_one_sentence_mean_the_same_day() -> None:
+    first, second = read("Tomorrow at 8 check the trains and at 9 remind me to pack lunch").tasks
+
+    assert first.scheduled_for == datetime(2026, 3, 5, 7, tzinfo=UTC)
+    assert second.scheduled_for == datetime(2026, 3, 5, 8, tzinfo=UTC)
+
+
+def test_a_task_has_one_time() -> None:
+    found = read("Research hotels now and email me the list tomorrow at 9")
+
+    assert [question.about for question in found.questions] == [About.TIME]
+    assert found.tasks[0].scheduled_for is None
+
+
+def test_people_and_channels_are_paired_as_they_were_said() -> None:
+    assert only("Send the report to Bob on WhatsApp and to Alice by email").deliveries == (
+        Delivery("whatsapp", "Bob"),
+        Delivery("email", "Alice"),
+    )
+
+
+def test_what_is_said_about_somebody_is_not_what_is_said_to_them() -> None:
+    plain = only("Tell Carlos that dinner is ready")
+    reported = only("Tell Carlos that his parcel has arrived")
+
+    assert plain.deliveries == (Delivery("whatsapp", "Carlos", "dinner is ready"),)
+    assert not plain.needs_brain
+    assert reported.deliveries == (Delivery("whatsapp", "Carlos"),)
+    assert reported.needs_brain
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Rappelle-moi demain à 9h d'appeler le plombier",
+        "Напомни мне завтра в 9 позвонить маме",
+        "明日の9時に電話して",
+        "Przypomnij mi jutro o 9",
+    ],
+)
+def test_a_language_nobody_here_reads_is_work_as_a_whole(text: str) -> None:
+    found = read(text)
+
+    assert became(found) == [(Became.WORK, text)]
+    assert found.tasks[0].needs_brain
+
+
+def test_a_moved_clock_is_told_where_it_was_said() -> None:
+    found = read("Remind me on March 29 at 2:30am to check the backups")
+
+    (clause,) = (each for each in found.clauses if each.became is Became.TIME)
+    assert clause.why is not None
+    assert "clocks go forward" in clause.why
+    assert found.tasks[0].notes == (clause.why,)
+
+
+def test_a_title_is_one_short_line() -> None:
+    title = only("Research " + "very " * 60 + "long things").title
+
+    assert "\n" not in title
+    assert len(title) <= 120

@@ -1,0 +1,189 @@
+"""Whatever is written: every character is accounted for, nothing is raised, and it ends soon."""
+
+from collections.abc import Iterator
+from dataclasses import fields
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from remit.intake.extract import Extraction, extract
+from remit.intake.lexicon import LANGUAGES
+from remit.intake.lexicon.shape import Phrases
+from remit.intake.lexicon.words import Kind, tokenize
+from tests.intake.labelled import BOOK, NOW, ZONE, messages
+
+KNOWN = [message.say for message in messages("tuned")]
+LINKS = frozenset[str]().union(
+    *(
+        phrases.words
+        for each in LANGUAGES
+        for phrases in (each.links, each.frames, each.not_nots, each.wants, each.with_)
+    )
+)
+
+
+def phrases_of(holder: object) -> Iterator[Phrases[object]]:
+    for each in fields(holder):  # type: ignore[arg-type]
+        value = getattr(holder, each.name)
+        if isinstance(value, Phrases):
+            yield value
+
+
+PHRASES = sorted(
+    {
+        " ".join(keys)
+        for language in LANGUAGES
+        for holder in (language, language.time)
+        for phrases in phrases_of(holder)
+        for group in phrases._by_first.values()
+        for keys, _ in group
+    }
+)
+GLUE = st.sampled_from(
+    [" ", " ", " ", ", ", ". ", "\n", ": ", " and ", " und ", " y ", "? ", " '", '" ']
+)
+PARTS = st.one_of(
+    st.sampled_from(PHRASES),
+    st.sampled_from([word for say in KNOWN for word in say.split()]),
+    st.sampled_from(KNOWN),
+)
+
+
+@st.composite
+def recombined(draw: st.DrawFn) -> str:
+    """Known phrases in an order nobody would say."""
+    parts = draw(st.lists(PARTS, max_size=10))
+    return "".join(part + draw(GLUE) for part in parts)
+
+
+unhurried = settings(deadline=None, max_examples=200)  # how long it takes is counted below
+
+
+def read(text: str) -> Extraction:
+    return extract(text, now=NOW, zone=ZONE, book=BOOK)
+
+
+def assert_whole(text: str, found: Extraction) -> None:
+    """Each character lies in one clause or one connective; each clause has a fate or a question."""
+    clauses = [(each.start, each.end) for each in found.clauses]
+    spans = sorted(clauses + [(each.start, each.end) for each in found.connectives])
+    assert [start for start, _ in spans] == [0, *(end for _, end in spans)][: len(spans)]
+    assert (spans[-1][1] if spans else 0) == len(text)
+    assert all(start < end for start, end in spans)
+    asked = {question.clause for question in found.questions}
+    for at, clause in enumerate(found.clauses):
+        assert clause.text == text[clause.start : clause.end]
+        assert clause.became or at in asked
+
+
+def assert_only_links_between(text: str, found: Extraction) -> None:
+    for token in tokenize(text):
+        if token.kind not in (Kind.WORD, Kind.QUOTE, Kind.ADDRESS):
+            continue
+        between = any(gap.start <= token.start < gap.end for gap in found.connectives)
+        assert not between or token.key in LINKS | {"x"}, token
+
+
+@unhurried
+@given(st.text(max_size=300))
+def test_any_text_is_accounted_for(text: str) -> None:
+    assert_whole(text, read(text))
+
+
+@unhurried
+@given(recombined())
+def test_known_phrases_in_any_order_are_accounted_for(text: str) -> None:
+    found = read(text)
+
+    assert_whole(text, found)
+    assert_only_links_between(text, found)
+
+
+@unhurried
+@given(recombined())
+def test_every_clause_of_a_task_is_one_of_the_message(text: str) -> None:
+    found = read(text)
+
+    assert all(clause in found.clauses for draft in found.tasks for clause in draft.clauses)
+    assert all(0 <= question.clause < len(found.clauses) for question in found.questions)
+
+
+@unhurried
+@given(recombined())
+def test_a_text_to_send_is_a_piece_of_the_message(text: str) -> None:
+    sent = [each.content for draft in read(text).tasks for each in draft.deliveries]
+
+    assert all(content in text for content in sent if content is not None)
+
+
+@unhurried
+@given(recombined())
+def test_the_same_message_at_the_same_time_reads_the_same(text: str) -> None:
+    assert read(text) == read(text)
+
+
+LONG = [
+    "research hotels in rome ",
+    "a, ",
+    "Remind me to x and ",
+    "Monday and ",
+    "'a ",
+    "say 'a' ",
+    "tomorrow, ",
+    "if email ",
+    "Send Bob the list on WhatsApp and ",
+    "Tell Bob, a, ",
+    "- [ ] Research x\n",
+    "Remind me at 9 to x. ",
+    "a.a.a.",
+    "remind and a ",
+    "recuérdame a las 9 y ",
+    "don't send it, ",
+    "every Monday until ",
+    "without nuts ",
+    "nicht an Bob, sondern ",
+    "„",
+    "1 2 3 ",
+]
+
+
+@pytest.mark.parametrize("piece", LONG)
+def test_twice_the_text_is_twice_the_work_and_no_more(
+    piece: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = 0
+    look_up = Phrases.at
+
+    def counted(self: Phrases[object], keys: tuple[str, ...], place: int) -> object:
+        nonlocal looked
+        looked += 1
+        return look_up(self, keys, place)
+
+    monkeypatch.setattr(Phrases, "at", counted)
+    costs = []
+    for size in (4_000, 8_000):
+        looked = 0
+        read((piece * size)[:size])
+        costs.append(looked)
+
+    assert costs[1] <= 2.2 * costs[0] + 1_000
+
+
+@pytest.mark.slow
+def test_a_hundred_kilobytes_cost_a_bounded_number_of_looks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked = 0
+    look_up = Phrases.at
+
+    def counted(self: Phrases[object], keys: tuple[str, ...], place: int) -> object:
+        nonlocal looked
+        looked += 1
+        return look_up(self, keys, place)
+
+    monkeypatch.setattr(Phrases, "at", counted)
+    text = ("\n".join(KNOWN) * 10)[:100_000]
+
+    assert_whole(text, read(text))
+    assert looked <= 60 * len(text)

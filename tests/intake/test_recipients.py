@@ -1,0 +1,65 @@
+"""Whom the owner's words mean: somebody in the book, or nobody until the owner says so."""
+
+import pytest
+
+from remit.intake.lexicon import LANGUAGES
+from remit.intake.recipients import About, Book, Channel, Contact, Question, channel_for, resolve
+from tests.intake.labelled import BOOK
+
+ENGLISH = LANGUAGES[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("Bob", "Bob"),
+        ("bob", "Bob"),
+        ("BOB", "Bob"),
+        ("Anna Weber", "Anna Weber"),
+        ("my mother", "Mum"),
+        ("maria jose", "María José"),
+        ("Jorg", "Jörg Meier"),
+        ("Hanan", "Hanan"),
+    ],
+)
+def test_a_name_in_the_book_is_that_person(words: str, name: str) -> None:
+    found = resolve(words, BOOK, ENGLISH)
+
+    assert isinstance(found, Contact)
+    assert found.name == name
+
+
+@pytest.mark.parametrize("words", ["Zoe", "Bob's mother", "Bobs Mutter", "Bob Miller", "", "team"])
+def test_a_name_that_is_not_in_the_book_is_asked_about(words: str) -> None:
+    found = resolve(words, BOOK, ENGLISH)
+
+    assert isinstance(found, Question)
+    assert found.about is About.RECIPIENT
+
+
+def test_two_people_of_one_name_are_asked_about_by_their_full_names() -> None:
+    found = resolve("Anna", BOOK)
+
+    assert isinstance(found, Question)
+    assert found.options == ("Anna Schmidt", "Anna Weber")
+
+
+def test_a_channel_is_found_by_its_name_its_alias_or_its_kind() -> None:
+    assert channel_for("ninas_whatsapp", "", BOOK) == channel_for("WhatsApp", "", BOOK)
+
+
+def test_two_channels_of_a_kind_are_asked_about_unless_one_is_named() -> None:
+    both = (Channel("work_mail", "email"), Channel("home_mail", "email"))
+    book = Book(Contact("Hanan"), both)
+
+    assert channel_for("work_mail", "", book) == both[0]
+    doubt = channel_for("email", "by email", book)
+    assert isinstance(doubt, Question)
+    assert doubt.options == ("work_mail", "home_mail")
+
+
+def test_a_channel_that_is_not_there_is_asked_about() -> None:
+    doubt = channel_for("telegram", "on Telegram", BOOK)
+
+    assert isinstance(doubt, Question)
+    assert doubt.about is About.CHANNEL
