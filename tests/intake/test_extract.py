@@ -227,6 +227,7 @@ def test_a_topic_is_no_channel_no_time_and_no_person(text: str) -> None:
         ("Remind Bob's mother tomorrow at 9 to come", About.RECIPIENT),
         ("Send Anna the file", About.RECIPIENT),
         ("Send him the file by email", About.RECIPIENT),
+        ("Envía a mi hermana la foto", About.RECIPIENT),
         ("Send the file to legal@example.com", About.RECIPIENT),
         ("Send me the file on Telegram", About.CHANNEL),
         ("Tell Bob I'm late", About.CHANNEL),

@@ -11,6 +11,8 @@ from remit.intake.extract import Extraction, extract
 from remit.intake.lexicon import LANGUAGES
 from remit.intake.lexicon.shape import Phrases
 from remit.intake.lexicon.words import Kind, tokenize
+from remit.intake.recipients import About
+from remit.model.task import TaskType
 from tests.intake.labelled import BOOK, NOW, ZONE, messages
 
 KNOWN = [message.say for message in messages("tuned")]
@@ -107,6 +109,26 @@ def test_every_clause_of_a_task_is_one_of_the_message(text: str) -> None:
 
     assert all(clause in found.clauses for draft in found.tasks for clause in draft.clauses)
     assert all(0 <= question.clause < len(found.clauses) for question in found.questions)
+
+
+@unhurried
+@given(recombined())
+def test_a_task_that_waits_for_a_time_asks_for_it(text: str) -> None:
+    found = read(text)
+
+    for draft in found.tasks:
+        waits = draft.type is TaskType.SCHEDULED and draft.scheduled_for is None
+        asked = {question.about for question in found.questions_about(draft)}
+        assert not waits or About.TIME in asked, draft
+
+
+@unhurried
+@given(recombined())
+def test_a_task_with_nothing_to_do_asks_what(text: str) -> None:
+    found = read(text)
+
+    idle = [draft for draft in found.tasks if not (draft.work or draft.deliveries)]
+    assert all(found.questions_about(draft) for draft in idle), idle
 
 
 @unhurried

@@ -1,7 +1,7 @@
 """A task as it will be admitted: what to work on, what to send whom, and when."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from remit.intake.grammar.pieces import Piece, Sort
@@ -29,7 +29,7 @@ class Judged:
     piece: Piece
     became: Became | None
     why: str | None = None
-    question: Question | None = None
+    questions: tuple[Question, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class _Bench:
 
     text: str
     asked: dict[Key, Question] = field(default_factory=dict)  # about a piece nobody understands
-    also_asked: dict[Key, Question] = field(default_factory=dict)  # about one that is understood
+    missing: dict[Key, list[Question]] = field(default_factory=dict)  # what one that is lacks
     notes: dict[Key, str] = field(default_factory=dict)
     work: list[str] = field(default_factory=list)
     conditions: list[str] = field(default_factory=list)
@@ -76,13 +76,14 @@ def make(task: Sketch, text: str, clock: Clockwork) -> tuple[list[Judged], list[
     bench = _Bench(text)
     times = schedule(task, bench.text, clock)
     bench.asked.update(times.asked)
-    bench.also_asked.update(times.also_asked)
+    bench.missing.update({key: [question] for key, question in times.missing.items()})
     bench.notes.update(times.notes)
     barred = forbidden(task)
     labours = any(line.of(Sort.CONDITION) for line in task.lines)
     for line in task.lines:
         _line(line, bench, labours=labours, barred=barred)
         labours = labours or not (line.sends or line.is_beside) or bool(bench.work)
+    _ask_what(bench)
     return bench.judged, [_made(task, bench, times, when) for when in times.answers or (None,)]
 
 
@@ -177,11 +178,18 @@ def _ask_for_content(line: Line, bench: _Bench, *, labours: bool) -> None:
         question = Question(About.CONTENT, f"What is meant by {words!r}?")
         bench.asked[line.number, pronoun.start] = question
         return
-    first = line.first
-    question = Question(About.CONTENT, "What is to be sent?")
-    if line.does is Does.REMIND:
-        question = Question(About.CONTENT, "Of what is somebody to be reminded?")
-    bench.also_asked.setdefault((line.number, first.start), question)
+    reminds = line.does is Does.REMIND
+    sentence = "What is the reminder about?" if reminds else "What is to be sent?"
+    key = line.number, line.first.start
+    bench.missing.setdefault(key, []).append(Question(About.CONTENT, sentence))
+
+
+def _ask_what(bench: _Bench) -> None:
+    """Ask what is to be done, where only a time or a no was said."""
+    done = bench.work or bench.conditions or bench.deliveries
+    if bench.judged and not done and not any(each.questions for each in bench.judged):
+        question = Question(About.TASK, "What is to be done?")
+        bench.judged[0] = replace(bench.judged[0], questions=(question,))
 
 
 def _judge(
@@ -192,9 +200,10 @@ def _judge(
             continue
         key = line.number, piece.start
         open_question = piece.question or bench.asked.get(key)
-        question = open_question or bench.also_asked.get(key)
+        questions = (open_question, *bench.missing.get(key, ()))
         fate = None if open_question else became(piece)
-        bench.judged.append(Judged(line, piece, fate, why or bench.notes.get(key), question))
+        asked = tuple(question for question in questions if question)
+        bench.judged.append(Judged(line, piece, fate, why or bench.notes.get(key), asked))
 
 
 _ASIDE: Final = {

@@ -126,7 +126,7 @@ def _loose(line: Line) -> Iterator[Judged]:
         yield Judged(line, whole, Became.DECLINED, why)
     else:
         question = Question(About.TASK, "Which task is this about?")
-        yield Judged(line, whole, None, None, question)
+        yield Judged(line, whole, None, None, (question,))
 
 
 def _answer(loose: Sequence[Line], made: Sequence[object]) -> Talk | None:
@@ -167,7 +167,7 @@ def _merged(
 def _goes_on(before: Judged, after: Judged) -> bool:
     if before.line is not after.line or before.became is not after.became:
         return False
-    if before.question or after.question or before.why != after.why:
+    if before.questions or after.questions or before.why != after.why:
         return False
     return before.piece.end == after.piece.start
 
@@ -177,7 +177,7 @@ def _clause(run: Sequence[Judged], text: str) -> tuple[Clause, tuple[Question, .
     start = first.line.said.tokens[first.piece.start].start
     end = last.line.said.tokens[last.piece.end - 1].end
     clause = Clause(text[start:end], start, end, first.became, first.why)
-    return clause, (first.question,) if first.question else ()
+    return clause, first.questions
 
 
 def _gaps(clauses: Sequence[Clause], length: int) -> Iterator[Connective]:

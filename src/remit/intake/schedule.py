@@ -1,12 +1,12 @@
 """When a task is to happen: its times put together, reckoned, or asked about."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
 from remit.intake.days import Doubt
 from remit.intake.grammar.dates import Offset
-from remit.intake.grammar.phrases import is_topic
+from remit.intake.grammar.phrases import is_topic, words_of
 from remit.intake.grammar.pieces import Piece, Sort
 from remit.intake.grammar.spoken import Spoken, combine
 from remit.intake.lexicon.shape import Does
@@ -32,8 +32,8 @@ class Schedule:
 
     answers: tuple[When, ...] = ()
     is_scheduled: bool = False
-    asked: dict[Key, Question] = field(default_factory=dict)
-    also_asked: dict[Key, Question] = field(default_factory=dict)
+    asked: dict[Key, Question] = field(default_factory=dict)  # about a time nobody understands
+    missing: dict[Key, Question] = field(default_factory=dict)  # about a time nobody named
     notes: dict[Key, str] = field(default_factory=dict)
 
 
@@ -62,15 +62,17 @@ def schedule(task: Sketch, text: str, clock: Clockwork) -> Schedule:
     spoken, words, first = _together(found, task, text, made)
     if spoken is None:
         if reminds and not made.is_scheduled:
-            _ask_when(reminds, made)
+            _ask(made, None, reminds, Doubt("When is the reminder due?"))
         return made
+    line = first.line if first else task.lines[-1]
     if first and reminds and _is_of_event(first):
-        return _asked(made, first, Doubt(f"Is {words!r} when to remind, or when it takes place?"))
-    number = first.line.number if first else task.lines[0].number
+        doubt = Doubt(f"Is {words!r} when to remind, or when it takes place?")
+        return _ask(made, first, line, doubt)
     if not reminds and _is_today(spoken):
-        return made
-    answers = reckon(spoken, words, now=clock.now, zone=clock.zone, day=clock.days.get(number))
-    return _settled(made, first, answers, clock, number)
+        return replace(made, is_scheduled=False)
+    day = clock.days.get(line.number)
+    answers = reckon(spoken, words, now=clock.now, zone=clock.zone, day=day)
+    return _settled(made, first, line, answers, clock)
 
 
 def _together(
@@ -78,7 +80,9 @@ def _together(
 ) -> tuple[Spoken | None, str, _Said | None]:
     """Put the times of a task together; two that are no halves of one are asked about."""
     if not found:
-        return task.given, "that time", None
+        given = task.given
+        words = words_of(task.lines[-1].said, given.start, given.end) if given else ""
+        return given, words, None
     first, *others = found
     spoken, words = first.spoken, _words(first, text)
     for other in others:
@@ -95,31 +99,29 @@ def _together(
 
 
 def _settled(
-    made: Schedule, first: _Said | None, answers: tuple[When, ...], clock: Clockwork, number: int
+    made: Schedule, first: _Said | None, line: Line, answers: tuple[When, ...], clock: Clockwork
 ) -> Schedule:
     made.is_scheduled = not all(isinstance(answer, Now) for answer in answers)
     for answer in answers:
         if isinstance(answer, Doubt):
-            return _asked(made, first, answer)
+            return _ask(made, first, line, answer)
         if isinstance(answer, Moment) and answer.day:
-            clock.days[number] = answer.day
+            clock.days[line.number] = answer.day
         if isinstance(answer, Moment | Recurrence) and answer.note and first:
             made.notes[first.key] = answer.note
     made.answers = answers
     return made
 
 
-def _asked(made: Schedule, first: _Said | None, doubt: Doubt) -> Schedule:
+def _ask(made: Schedule, first: _Said | None, line: Line, doubt: Doubt) -> Schedule:
+    """Ask about the time that was said, or where none was about what was to happen then."""
     made.is_scheduled = True
+    question = Question(About.TIME, doubt.why, doubt.options)
     if first:
-        made.asked[first.key] = Question(About.TIME, doubt.why, doubt.options)
+        made.asked[first.key] = question
+    else:
+        made.missing[line.number, line.first.start] = question
     return made
-
-
-def _ask_when(line: Line, made: Schedule) -> None:
-    made.is_scheduled = True
-    piece = line.first
-    made.also_asked[line.number, piece.start] = Question(About.TIME, "When is the reminder due?")
 
 
 def _is_of_event(first: _Said) -> bool:

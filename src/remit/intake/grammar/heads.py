@@ -62,14 +62,17 @@ def label_end(said: Said) -> int:
     start = said.marks
     for at in range(start + 1, min(len(said.keys), start + _LABEL)):
         if said.keys[at] == ":" and all(said.is_word(each) for each in range(start, at)):
-            head = find_head(said, Chunk(start, start, at))
-            asks = head is not None and head.verb.does is not Does.WORK
-            follows, _ = skip_leading(said, at + 1, len(said.keys))
-            verb = said.language.verbs.at(said.keys, follows)
-            return (
-                start if asks or verb is None or skip_leading(said, start, at)[0] == at else at + 1
-            )
+            return at + 1 if _announces(said, start, at) else start
     return start
+
+
+def _announces(said: Said, start: int, colon: int) -> bool:
+    """Whether words before a colon ask for nothing, and a verb behind it does."""
+    head = find_head(said, Chunk(start, start, colon))
+    asks = head is not None and head.verb.does is not Does.WORK
+    polite = skip_leading(said, start, colon)[0] == colon
+    follows, _ = skip_leading(said, colon + 1, len(said.keys))
+    return not (asks or polite) and said.language.verbs.at(said.keys, follows) is not None
 
 
 def skip_leading(said: Said, at: int, end: int) -> tuple[int, bool]:

@@ -54,7 +54,8 @@ def words_of(said: Said, start: int, end: int) -> str:
 def read_person(said: Said, at: int) -> Person | None:
     """Read somebody named outright: "me", "Bob", "my wife", "them"."""
     language = said.language
-    if me := language.me.at(said.keys, at):
+    me = language.me.at(said.keys, at)
+    if me and not _is_somebody_s(said, me[1]):
         return Person(me[1], said.book.owner)
     if them := language.them.at(said.keys, at):
         return Person(them[1], _nobody(said, at, them[1]))
@@ -63,6 +64,12 @@ def read_person(said: Said, at: int) -> Person | None:
         end = found[1]
         return Person(end, resolve(words_of(said, start, end), said.book))
     return None
+
+
+def _is_somebody_s(said: Said, at: int) -> bool:
+    """Whether a word for the owner only leads on to somebody else: "a mi prima" is not "a mí"."""
+    follows = said.is_word(at) and said.keys[at] not in said.language.opens
+    return follows and said.keys[at - 1] in said.language.my
 
 
 def read_addressed(said: Said, at: int) -> Person | None:
