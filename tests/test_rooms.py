@@ -9,14 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.brain import prompt
 from remit.errors import BadInput, Conflict, NotFound
 from remit.intake import admit
 from remit.model.contract import Contract, ContractType
 from remit.model.delivery import Delivery
 from remit.model.ids import Ids, TaskId
 from remit.model.plan import Became, Item, Plan
-from remit.model.reply import Memory, Snippet
 from remit.model.status import Status
 from remit.model.task import Cue, Priority, Source, SourceKind, Task, TaskType
 from remit.plan.draft import Planner
@@ -214,34 +212,6 @@ def test_a_rank_is_the_owners_word_or_the_default_and_says_why() -> None:
     assert Planner().rank(mine).rule.because == "the owner said so"
     assert Planner().rank(made()).priority is Priority.LOW
     assert Planner().rank(made()).rule.name == "default"
-
-
-def test_a_prompt_has_its_parts_in_the_order_a_cache_likes() -> None:
-    task = made(notes=("Not Kuta.",))
-    plan = Plan((Item("Look"), Item("Write")), (Delivery("outbox"),))
-    memory = Memory((Snippet("task-1", "Beaches", "Sanur."),))
-
-    text = prompt.render(task, plan, memory, ["Plain text."]).text
-
-    parts = [
-        'Task: "Beaches"',
-        "Find beaches",
-        "- Look\n- Write",
-        "## Output format",
-        "Plain text.",
-        "<deliverable>NONE</deliverable>",
-        "- Beaches: Sanur.",
-        "- Not Kuta.",
-    ]
-    places = [text.index(part) for part in parts]
-    assert places == sorted(places)
-    assert "\n\n\n" not in text
-
-
-def test_a_prompt_without_a_delivery_says_nothing_of_one() -> None:
-    text = prompt.render(made(), Plan((Item("Look"),)), Memory(), []).text
-
-    assert text == 'Task: "Beaches"\n\nFind beaches\n\n## Work items\n- Look'
 
 
 # The owner ----------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """The rooms around the brain: a script that answers, checks on what it said, what is recalled."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,13 +9,11 @@ from remit.brain.absent import NoBrain
 from remit.errors import BadInput, Permanent, Transient
 from remit.model.codec import Json
 from remit.model.contract import Contract, ContractType, Criterion, Result, Timing
-from remit.model.ids import SeriesId
 from remit.model.plan import Plan
 from remit.model.reply import Ask, Prompt, Reply
 from remit.model.status import Reason
-from remit.recall.session import Recall
 from remit.settings import Brain, Settings
-from remit.testing import World, script
+from remit.testing import script
 from remit.verify.text import CHECKS
 from remit.verify.verdict import Verifier
 from remit.wiring import opened
@@ -188,26 +185,3 @@ def test_only_advice_goes_unchecked(kind: ContractType) -> None:
 
     assert verifier.applies(Plan(contract=Contract(kind))) is (kind is not ContractType.ADVISORY)
     assert not verifier.applies(Plan())
-
-
-# Recall -------------------------------------------------------------------------------------------
-
-
-async def test_the_last_three_of_a_session_are_recalled_newest_first(tmp_path: Path) -> None:
-    async with World(tmp_path) as world:
-        recall = Recall(world.house.db)
-        first = await world.add("run 0", content="result 0")
-        await world.run()
-        for n in range(1, 5):
-            cue = await world.house.owner.retry(first.id, f"{n}")
-            again = replace(cue, title=f"run {n}", work=(), delivery=cue.delivery)
-            await world.house.intake.admit(again)
-            await world.run()
-        last = replace(await world.get(first.id), retry_of=first.id)
-
-        recalled = await recall.like(last)
-        assert [snippet.title for snippet in recalled.snippets] == ["run 4", "run 3", "run 2"]
-        assert recalled.snippets[0].text == "result 0"
-        assert (await recall.like(replace(last, retry_of=None))).snippets == ()
-        series = replace(last, retry_of=None, series_id=SeriesId("s"))
-        assert len((await recall.like(series)).snippets) == 3

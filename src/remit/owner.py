@@ -6,7 +6,7 @@ from remit.errors import Conflict
 from remit.model.delivery import Delivery
 from remit.model.ids import TaskId
 from remit.model.plan import Item
-from remit.model.task import Cue, Source, SourceKind, Task
+from remit.model.task import Cue, Source, Task
 from remit.ports import Clock
 from remit.store import moves, tasks
 from remit.store.database import Database
@@ -51,7 +51,8 @@ class Owner:
             sentence = f"Task {task.id} is {task.status}; only an ended task can be tried again."
             raise Conflict(sentence)
         return Cue(
-            source=Source(SourceKind.MANUAL, ref),
+            # Whose words they are does not change because the owner wants them tried again.
+            source=Source(task.source.kind, ref),
             title=task.title,
             text=task.request.text if task.request else task.title,
             instructions=task.instructions,
@@ -63,6 +64,7 @@ class Owner:
             scheduled_for=_still_to_come(task, self._clock.now()),
             session_id=task.session_id,
             retry_of=task.id,
+            assigned_agent=task.assigned_agent,
             taint=task.taint,
         )
 

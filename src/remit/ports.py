@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import ParamSpec, Protocol, TypeVar
+from typing import ParamSpec, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from remit.model.contract import Criterion, Finding, Verdict
 from remit.model.delivery import Answer, Delivery, Keeps, Parcel
@@ -10,10 +10,12 @@ from remit.model.plan import Item
 from remit.model.reply import Prompt, Reply
 from remit.model.review import Decision
 from remit.model.status import Actor, Status
-from remit.model.task import Cue, Task
+from remit.model.task import Budget, Cue, Taint, Task
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+OnText: TypeAlias = Callable[[str], Awaitable[None]]  # is given each piece of text as it comes
 
 
 class Clock(Protocol):
@@ -38,6 +40,13 @@ class Brain(Protocol):
     """
 
     async def think(self, prompt: Prompt, *, session: str) -> Reply: ...
+
+
+@runtime_checkable
+class LiveBrain(Brain, Protocol):
+    """A brain that can be heard while it thinks."""
+
+    async def think_aloud(self, prompt: Prompt, *, session: str, on_text: OnText) -> Reply: ...
 
 
 class Channel(Protocol):
@@ -116,11 +125,20 @@ class Steps(Protocol):
         After a crash in between it is looked up again, which does no harm and costs little.
         """
 
+    def has(self, name: str) -> bool:
+        """Whether a step is on record."""
+
     async def move(self, to: Status, by: Actor) -> None:
         """Move the task, durably, if it does not stand there already."""
 
     async def decided(self, key: str) -> Decision | None:
         """What the owner decided at this place in the run, if asked and answered."""
+
+    async def tell(self, text: str = "", done: Sequence[int] = ()) -> None:
+        """Let the owner see how far the work is: what is said, which work items are done.
+
+        It is no boundary, and it never stops the work: what cannot be told now is told later.
+        """
 
     def keep(
         self,
@@ -128,5 +146,7 @@ class Steps(Protocol):
         work: tuple[Item, ...] | None = None,
         tool_output: str | None = None,
         verdict: Verdict | None = None,
+        taint: Taint | None = None,
+        spent: Budget | None = None,
     ) -> None:
         """Note what the run found out; it is written with the next durable step."""

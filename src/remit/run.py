@@ -5,20 +5,22 @@ the leg ends, the decision starts the next one, and every step that is on record
 instant. So the order below is also the order after a crash, a restart or three days of waiting.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
 from remit import gate
 from remit.brain.think import Thinker
+from remit.brain.tools import Toolbox
 from remit.deliver.courier import Courier
 from remit.gate import Author, Known
 from remit.model import delivery as answers
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.plan import Item, ItemStatus, Plan
-from remit.model.reply import Ask, Hold, Reply
+from remit.model.reply import Ask, Exchange, Hold, Memory, Policy, Reply, ToolCall, ToolResult
 from remit.model.review import Answered, Review
 from remit.model.status import Actor, Reason, Status
-from remit.model.task import Taint
+from remit.model.task import Taint, Task
 from remit.plan.draft import Planner
 from remit.ports import Steps
 from remit.recall.session import Recall
@@ -26,6 +28,8 @@ from remit.review import ask
 from remit.verify.verdict import Verifier
 
 MOST_FIXES = 3
+MOST_TURNS = 50  # that call tools, before the owner is asked whether it shall go on
+MOST_CALLS = 20  # in one turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,15 @@ Outcome = Done | Wait | Retry | Fail
 
 
 @dataclass(frozen=True, slots=True)
+class Written:
+    """A text that passed the gate, and whose it is."""
+
+    text: str
+    author: Author
+    asks_first: bool = False  # whether even the owner is asked before he gets it
+
+
+@dataclass(frozen=True, slots=True)
 class Rooms:
     planner: Planner
     recall: Recall
@@ -63,33 +76,53 @@ class Rooms:
     verifier: Verifier
     courier: Courier
     known: Known = field(default_factory=Known)
+    tools: Toolbox = field(default_factory=Toolbox)
 
 
 async def run(rooms: Rooms, steps: Steps) -> Outcome:
     """Take a task from plan to receipts. Each step survives a crash; none is done twice."""
     plan = await steps.look("plan_step", rooms.planner.draft, steps.task)
     if plan.precomposed:
-        return await _deliver(None, Author.OWNER, rooms, steps)
+        return await _deliver(Written("", Author.OWNER), rooms, steps)
     memory = await steps.look("retrieve_context", rooms.recall.like, steps.task)
+    steps.keep(taint=memory.taint)
 
-    turn = 0
-    reply = await steps.do("execute_tool", rooms.thinker.think, steps.task, plan, memory)
-    while (asked := _asked(reply, plan)) is not None:
-        question = ask.question(steps.task, turn, asked)
-        if await steps.decided(question.key) is None:
-            return Wait(question)
-        turn += 1
-        step = f"execute_tool:{turn}"
-        reply = await steps.do(step, rooms.thinker.think, steps.task, plan, memory)
-    steps.keep(work=_ticked(plan, reply), tool_output=reply.text)
+    reply = await _work(plan, memory, rooms, steps)
+    if isinstance(reply, Review):
+        return Wait(reply)
+    steps.keep(work=_ticked(plan, reply, steps.task), tool_output=reply.text)
 
     if not plan.delivery:
         return await _prove(reply.text, plan, rooms, steps) or Done(first_line(reply.text))
     judged = await _judged(reply, rooms, steps)
     if isinstance(judged, Review):
         return Wait(judged)
-    text, author = judged
-    return await _prove(text, plan, rooms, steps) or await _deliver(text, author, rooms, steps)
+    return await _prove(judged.text, plan, rooms, steps) or await _deliver(judged, rooms, steps)
+
+
+async def _work(plan: Plan, memory: Memory, rooms: Rooms, steps: Steps) -> Reply | Review:
+    """Think, do what the brain asks for, and think on, until there is an answer."""
+    past: tuple[Exchange, ...] = ()
+    while True:
+        turn = len(past)
+        results: tuple[ToolResult, ...] = ()
+        name = f"execute_tool:{turn}" if turn else "execute_tool"
+        think = rooms.thinker.think
+        reply = await steps.do(name, think, steps.task, plan, memory, past, steps.tell)
+        steps.keep(spent=await rooms.thinker.spent(steps.task))
+        asked = _asked(reply, plan)
+        if asked is not None:
+            question = ask.question(steps.task, str(turn), asked)
+            if await steps.decided(question.key) is None:
+                return question
+        elif reply.calls:
+            used = await _use_all(turn, reply.calls, rooms, steps)
+            if isinstance(used, Review):
+                return used
+            results = used
+        else:
+            return reply
+        past = (*past, Exchange(reply, results))
 
 
 def _asked(reply: Reply, plan: Plan) -> Ask | None:
@@ -99,7 +132,99 @@ def _asked(reply: Reply, plan: Plan) -> Ask | None:
     return reply.ask
 
 
-async def _judged(reply: Reply, rooms: Rooms, steps: Steps) -> tuple[str, Author] | Review:
+async def _use_all(
+    turn: int, calls: Sequence[ToolCall], rooms: Rooms, steps: Steps
+) -> tuple[ToolResult, ...] | Review:
+    """Do what the brain asked for, one after the other; what is done is not done again."""
+    if turn and turn % MOST_TURNS == 0:
+        endless = ask.endless(steps.task, turn)
+        if await steps.decided(endless.key) is None:
+            return endless
+    results: list[ToolResult] = []
+    for n, call in enumerate(calls):
+        if n >= MOST_CALLS:
+            why = f"Not done: at most {MOST_CALLS} calls at once."
+            results.append(ToolResult(call.id, why, failed=True))
+            continue
+        place = f"{turn}:{n}"
+        wanted = await _allowed(place, call, rooms, steps)
+        result = await _use(place, wanted, rooms, steps) if isinstance(wanted, ToolCall) else wanted
+        if isinstance(result, Review):
+            return result
+        steps.keep(taint=result.taint)
+        await steps.tell(done=result.done)
+        results.append(result)
+    return tuple(results)
+
+
+async def _allowed(
+    place: str, call: ToolCall, rooms: Rooms, steps: Steps
+) -> ToolCall | ToolResult | Review:
+    """The call as it may be done, or what the brain is told instead, or the question."""
+    asked = rooms.tools.asks_owner(call)
+    if asked is not None:
+        question = ask.question(steps.task, place, Ask(Reason.INPUT, asked))
+        decision = await steps.decided(question.key)
+        return question if decision is None else ToolResult(call.id, decision.text or "")
+    # Written down with what is done: a task that read more since is not judged by that again.
+    ruling = await steps.look(f"may:{place}", rooms.tools.rule, steps.task, call)
+    if ruling.wrong:
+        return ToolResult(call.id, ruling.wrong, failed=True)
+    match ruling.policy:
+        case Policy.ALLOW:
+            return call
+        case Policy.DENY:
+            return ToolResult(call.id, f"{call.tool} is not allowed here.", failed=True)
+        case Policy.ASK:
+            return await _permitted(place, call, ruling.warning, rooms, steps)
+
+
+async def _permitted(
+    place: str, call: ToolCall, problem: str, rooms: Rooms, steps: Steps
+) -> ToolCall | ToolResult | Review:
+    """The call as the owner allows it: as it is, with other arguments, or not at all."""
+    for tries in count():
+        question = ask.call(steps.task, f"{place}:{tries}", call, problem)
+        decision = await steps.decided(question.key)
+        if decision is None:
+            return question
+        if decision.answer is Answered.DROP:
+            return ToolResult(call.id, f"The owner said no. {decision.text or ''}".strip(), True)
+        if decision.answer is Answered.APPROVE:
+            return call
+        edited = await rooms.tools.edited(call, decision.text or "")
+        if isinstance(edited, ToolCall):
+            return edited
+        problem = f"{edited} "
+    raise AssertionError  # pragma: no cover - count() does not end
+
+
+async def _use(place: str, call: ToolCall, rooms: Rooms, steps: Steps) -> ToolResult | Review:
+    """Do a call. One that may not be done twice is begun on record, as a send is claimed."""
+    name = f"use:{place}"
+    ruling = await steps.look(f"may:{place}", rooms.tools.rule, steps.task, call)
+    if ruling.may_repeat:
+        return await steps.do(name, rooms.tools.use, steps.task, call)
+    for tries in count():
+        begun = await steps.do(f"{name}:begin:{tries}", rooms.tools.begin, steps.task)
+        why = "Remit stopped in the middle of it."
+        if begun == steps.task.lease or steps.has(f"{name}:{tries}"):
+            result = await steps.do(f"{name}:{tries}", rooms.tools.use, steps.task, call)
+            if not result.doubt:
+                return result
+            why = result.text
+        question = ask.begun(steps.task, f"{place}:{tries}", call, why)
+        decision = await steps.decided(question.key)
+        if decision is None:
+            return question
+        if decision.answer is Answered.ARRIVED:
+            return ToolResult(call.id, "The owner says that it was done; its result is lost.")
+        if decision.answer is Answered.DROP:
+            return ToolResult(call.id, "The owner left it out.", failed=True)
+    raise AssertionError  # pragma: no cover - count() does not end
+
+
+async def _judged(reply: Reply, rooms: Rooms, steps: Steps) -> Written | Review:
     """What the gate lets out, or what the owner wrote instead; else the question to the owner."""
     most, known = rooms.courier.most(steps.task.delivery), rooms.known
     judged = Hold(reply.flaw) if reply.flaw else gate.judge(reply, most=most, known=known)
@@ -114,7 +239,7 @@ async def _judged(reply: Reply, rooms: Rooms, steps: Steps) -> tuple[str, Author
         author = Author.WARNED if tries and text == before else Author.OWNER
         judged = gate.judge_text(text, most=most, author=author, known=known)
         tries += 1
-    return judged.text, author
+    return Written(judged.text, author, reply.asks_first and author is Author.BRAIN)
 
 
 async def _prove(text: str, plan: Plan, rooms: Rooms, steps: Steps) -> Outcome | None:
@@ -134,7 +259,7 @@ async def _prove(text: str, plan: Plan, rooms: Rooms, steps: Steps) -> Outcome |
     return Wait(ask.unproven(steps.task, verdict.complaint, text))
 
 
-async def _deliver(text: str | None, author: Author, rooms: Rooms, steps: Steps) -> Outcome:
+async def _deliver(written: Written, rooms: Rooms, steps: Steps) -> Outcome:
     """Send every delivery that is not settled; complete only if each was accepted."""
     by = Actor.VERIFIER if steps.task.status is Status.VERIFYING else Actor.EXECUTOR
     await steps.move(Status.DELIVERING, by)
@@ -142,7 +267,7 @@ async def _deliver(text: str | None, author: Author, rooms: Rooms, steps: Steps)
     for delivery in steps.task.delivery:
         if delivery.status in (DeliveryStatus.SENT, DeliveryStatus.REFUSED):
             continue
-        body = await _body(delivery, text, author, rooms, steps)
+        body = await _body(delivery, written, rooms, steps)
         if isinstance(body, Review):
             return Wait(body)
         answer = await rooms.courier.send(delivery, body, steps.ledger)
@@ -151,16 +276,14 @@ async def _deliver(text: str | None, author: Author, rooms: Rooms, steps: Steps)
     return _delivered(later, steps)
 
 
-async def _body(
-    delivery: Delivery, text: str | None, author: Author, rooms: Rooms, steps: Steps
-) -> str | Review:
+async def _body(delivery: Delivery, written: Written, rooms: Rooms, steps: Steps) -> str | Review:
     """The exact text to send, or the question that must be answered first."""
-    body = text or ""
+    body, author, asks_first = written.text, written.author, written.asks_first
     if delivery.content is not None:
-        body = delivery.content
+        body, asks_first = delivery.content, False
         # Only what came from the owner is his; what a mail wrote for him is judged as a reply is.
         author = Author.OWNER if steps.task.taint is Taint.OWNER else Author.BRAIN
-    by_owner = rooms.courier.may_send(delivery)
+    by_owner = rooms.courier.may_send(delivery, asks_first=asks_first)
     most = rooms.courier.most((delivery,))
     for tries in count():
         judged = gate.judge_text(body, most=most, author=author, known=rooms.known)
@@ -197,9 +320,10 @@ def _delivered(later: answers.Retry | None, steps: Steps) -> Outcome:
     return Done(first_line(deliveries[0].body or ""))
 
 
-def _ticked(plan: Plan, reply: Reply) -> tuple[Item, ...]:
+def _ticked(plan: Plan, reply: Reply, task: Task) -> tuple[Item, ...]:
     """The work items as the brain left them: what it ticked is done; without ticks, all is."""
-    done = reply.done or tuple(range(1, len(plan.work) + 1))
+    live = [n for n, item in enumerate(task.work, 1) if item.status is ItemStatus.COMPLETED]
+    done = {*reply.done, *live} or range(1, len(plan.work) + 1)
     return tuple(
         Item(item.description, ItemStatus.COMPLETED) if n in done else item
         for n, item in enumerate(plan.work, 1)

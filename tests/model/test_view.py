@@ -35,6 +35,8 @@ S2_RESULTS = {"overall", "criteria", "completedAt"}
 S2_RESULT = {"activity", "status", "error", "attempts"}
 # What the engine keeps to itself.
 INNER = {
+    "gaps",
+    "repeats",
     "resume_to",
     "notes",
     "pause_requested",

@@ -35,7 +35,7 @@ def essence(whole: bytes, tmp_path: Path) -> object:
 
 
 def populate(scene: Scene) -> None:
-    for n in range(4):
+    for n in range(5):
         for status in Status:
             scene.standing(status)
         scene.ready(

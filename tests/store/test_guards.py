@@ -43,6 +43,7 @@ WORDS: dict[tuple[str, str], set[str]] = {
     },
     ("deliveries", "status"): set(DeliveryStatus),
     ("attempts", "answer"): {"accepted", "retry", "refused", "unknown"},
+    ("sessions", "taint"): set(Taint),
     ("turns", "role"): set(Role),
     ("turns", "task_action"): set(Action),
 }

@@ -271,7 +271,7 @@ def test_a_file_of_a_newer_remit_is_left_alone(scene: Scene) -> None:
     scene.close()
     before = scene.path.read_bytes()
 
-    with pytest.raises(StoreNewer, match=r"schema 99.*knows up to 1.*Upgrade Remit"):
+    with pytest.raises(StoreNewer, match=r"schema 99.*knows up to \d+.*Upgrade Remit"):
         home.prepare(scene.path)
 
     assert scene.path.read_bytes() == before
@@ -296,7 +296,7 @@ def test_a_migration_is_done_whole_or_not_at_all(
     monkeypatch.setattr(home, "migrations", lambda: [*known, f"{add};"])
     home.prepare(scene.path)
     with closing(connection.connect(scene.path)) as opened:
-        assert home.version(opened) == 2
+        assert home.version(opened) == len(known) + 1
         assert opened.execute("SELECT mood FROM tasks").fetchone() == {"mood": None}
 
 
@@ -321,11 +321,11 @@ def test_a_remark_or_a_blank_in_a_migration_changes_no_table(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scene.close()
-    (first,) = home.migrations()
+    first, *rest = home.migrations()
     remarked = first.replace("CREATE TABLE tasks (", "CREATE TABLE tasks ( -- all of them\n\n  ")
     assert remarked != first
 
-    monkeypatch.setattr(home, "migrations", lambda: [remarked])
+    monkeypatch.setattr(home, "migrations", lambda: [remarked, *rest])
     home._schema_of.cache_clear()
     home.prepare(scene.path)
     home._schema_of.cache_clear()

@@ -233,24 +233,6 @@ def test_no_text_at_all_breaks_the_search(scene: Scene, text: str) -> None:
     assert page.tasks == ()
 
 
-# Sessions -----------------------------------------------------------------------------------------
-
-
-def test_a_task_is_told_what_was_done_before_it_in_its_session(scene: Scene) -> None:
-    shared = SessionId("ses-shared")
-    for n in range(4):
-        claim = scene.running(f"run {n}", session_id=shared)
-        scene.finish(claim, "done", Status.COMPLETED, summary=f"result {n}")
-    failed = scene.running("run 4", session_id=shared)
-    scene.finish(failed, "fail", Status.FAILED)
-    scene.running("elsewhere")
-    task = scene.ready("run 5", session_id=shared)
-
-    before = tasks.earlier_in_session(scene.tx, task, 3)
-
-    assert [each.result_summary for each in before] == ["result 3", "result 2", "result 1"]
-
-
 # Ids ----------------------------------------------------------------------------------------------
 
 

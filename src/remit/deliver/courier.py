@@ -34,9 +34,9 @@ class Courier:
         known = [self._channels[d.channel].most for d in deliveries if d.channel in self._channels]
         return min(known, default=100_000)
 
-    def may_send(self, delivery: Delivery) -> bool:
-        """The owner may always be written to; anyone else is asked about first."""
-        return delivery.recipient is None
+    def may_send(self, delivery: Delivery, *, asks_first: bool = False) -> bool:
+        """The owner may be written to; anyone else, and whatever asks first, is asked about."""
+        return delivery.recipient is None and not asks_first
 
     async def send(self, delivery: Delivery, body: str, ledger: Ledger) -> Answer:
         """Send one delivery, once, and write down what came of it."""

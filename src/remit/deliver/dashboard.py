@@ -7,7 +7,7 @@ from remit.model.delivery import Accepted, Answer, Keeps, Parcel
 
 class Dashboard:
     name: Final = "dashboard"
-    guidance: Final = "It will be shown on the owner's dashboard. Full markdown is fine."
+    guidance: Final = "Your deliverable will be shown on the dashboard. Full markdown is supported."
     most: Final = 100_000
     keeps: Final = Keeps.TRANSACTION
 

@@ -58,6 +58,7 @@ def of_error(
 def stopped(task: Task, wish: str) -> Ending:
     """The owner asked for it, and here is a boundary."""
     plain = Ending(outcome="paused", to=Status.PAUSED, by=Actor.OWNER, round=task.round)
+    plain = replace(plain, details=details(task))  # what it cost so far, for one
     if wish == "pause":
         return replace(plain, resume_to=task.status)
     by = Actor.COURIER if task.status is Status.DELIVERING else Actor.EXECUTOR

@@ -18,6 +18,7 @@ from remit.errors import LeaseLost, StoreTrouble
 from remit.model.ids import Ids, TaskId, WorkerId
 from remit.model.status import Status
 from remit.model.task import Task
+from remit.plan.draft import Ranking
 from remit.ports import Clock
 from remit.run import Done, Outcome, Rooms, first_line
 from remit.settings import Engine as Limits
@@ -27,6 +28,7 @@ from remit.store.queue import Claim, Wanted
 
 LONGEST_NAP: Final = 30.0  # so late may a clock be noticed that was set, or a machine that slept
 HEARTBEAT: Final = 15.0
+_PAGE: Final = 256  # tasks that are ranked at once
 
 
 class LocalEngine:
@@ -39,6 +41,7 @@ class LocalEngine:
         self._chance = Random()  # noqa: S311 - jitter, not a secret
         self.worker: WorkerId = ids.worker()
         self._legs: dict[TaskId, tuple[asyncio.Task[None], LocalSteps]] = {}
+        self._weighed: dict[TaskId, asyncio.Task[None]] = {}  # a score is asked for
         self._suspect: TaskId | None = None
         self._sources: Counter[str] = Counter()
         self._wake = asyncio.Event()
@@ -60,10 +63,11 @@ class LocalEngine:
         self._stopping = True
         self._wake.set()
         await asyncio.gather(*self._loops[:1])
-        for loop in self._loops[1:]:
+        for loop in (*self._loops[1:], *self._weighed.values()):
             loop.cancel()
         for _, steps in self._legs.values():
             steps.parting = True
+        await asyncio.gather(*self._weighed.values(), return_exceptions=True)
         await self._drain(self._limits.stop_limit)
         for leg, steps in self._legs.values():
             steps.hurried = True
@@ -114,19 +118,38 @@ class LocalEngine:
             except StoreTrouble:
                 await self._nap(TROUBLE_PAUSE)
                 continue
-            if not self._legs and not self._wake.is_set():
+            if not self._legs and not self._weighed and not self._wake.is_set():
                 self._idle.set()
             await self._until(due)
             self._idle.clear()
 
     async def _rank(self, now: datetime) -> bool:
-        """New -> ready, for as many as wait."""
-        found = await self._db.read(queue.unranked, now, 256)
-        ranked = [(task.id, self._rooms.planner.rank(task)) for task in found]
+        """New -> ready, for as many as wait; what must be scored first does not hold up others."""
+        planner, weighed = self._rooms.planner, self._weighed
+        found = await self._db.read(queue.unranked, now, _PAGE + len(weighed))
+        fresh = [task for task in found if task.id not in weighed]
+        ranked: list[tuple[TaskId, Ranking]] = []
+        for task in fresh:
+            # Of a flood not every drop is worth a question: beyond a page the rules are enough.
+            if planner.is_unsure(task) and len(weighed) < _PAGE:
+                weighed[task.id] = asyncio.create_task(self._weigh(task))
+            else:
+                ranked.append((task.id, planner.rank(task)))
         await asyncio.gather(
             *(self._db.write(queue.rank, id_, r.priority, r.rule, now) for id_, r in ranked)
         )
-        return bool(found)
+        return bool(fresh)
+
+    async def _weigh(self, task: Task) -> None:
+        """Rank one task by a score. If the process ends first, it is new still, and found again."""
+        try:
+            r = await self._rooms.planner.weigh(task)
+            await self._db.write(queue.rank, task.id, r.priority, r.rule, self._clock.now())
+        except StoreTrouble:
+            await self._clock.sleep(TROUBLE_PAUSE)  # then it is looked for again
+        finally:
+            del self._weighed[task.id]
+            self._wake.set()
 
     async def _claim(self, now: datetime) -> bool:
         room = self._limits.parallel - len(self._legs)

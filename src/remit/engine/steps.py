@@ -1,21 +1,22 @@
 """A leg's memory on the store: every step, move and send is written down under the lease."""
 
 import asyncio
+import contextlib
 import hashlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Concatenate, Final, ParamSpec, TypeVar, cast, get_type_hints
 
 from remit.errors import LeaseLost, RemitError, StoreTrouble, Transient
-from remit.model.codec import Json, from_json, to_json
+from remit.model.codec import Json, JsonMap, from_json, to_json
 from remit.model.contract import Verdict
 from remit.model.delivery import Accepted, Answer, Delivery, DeliveryStatus, Refused, Retry, Unknown
 from remit.model.plan import Item
 from remit.model.review import Decision
 from remit.model.run import Lease
 from remit.model.status import Actor, Status
-from remit.model.task import Task
+from remit.model.task import Budget, Taint, Task
 from remit.ports import Clock
 from remit.store import deliveries, moves, rows, runs
 from remit.store.database import Database, Tx
@@ -107,19 +108,39 @@ class LocalSteps:
     async def decided(self, key: str) -> Decision | None:
         return self._decisions.get(key)
 
+    def has(self, name: str) -> bool:
+        return name in self._recorded
+
+    async def tell(self, text: str = "", done: Sequence[int] = ()) -> None:
+        ticked = self.task.ticked(done)
+        if not text and ticked == self.task:
+            return
+        self.task = ticked
+        said: JsonMap = {"run": self.lease.run_id}
+        said |= {"text": text} if text else {}
+        said |= {"done": list[Json](done)} if done else {}
+        # Who does not hold the task any more, or cannot write now, learns it with the next step.
+        with contextlib.suppress(LeaseLost, StoreTrouble):
+            await self._db.write(
+                runs.say,
+                self.lease,
+                said,
+                rows.details(ticked) if done else None,
+                self._clock.now(),
+            )
+
     def keep(
         self,
         *,
         work: tuple[Item, ...] | None = None,
         tool_output: str | None = None,
         verdict: Verdict | None = None,
+        taint: Taint | None = None,
+        spent: Budget | None = None,
     ) -> None:
         before = self.task
-        self.task = replace(
-            before,
-            work=before.work if work is None else work,
-            tool_output=before.tool_output if tool_output is None else tool_output,
-            verdict=before.verdict if verdict is None else verdict,
+        self.task = before.keeping(
+            work=work, tool_output=tool_output, verdict=verdict, taint=taint, spent=spent
         )
         self._news |= self.task != before
 

@@ -46,6 +46,7 @@ class Parcel:
     key: str
     recipient: str | None
     body: str
+    attempt: int = 1  # the how-manieth, so that who may wait longer each time can
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ class Kind(StrEnum):
     TASK_UPDATED = "task.updated"
     RUN_STARTED = "run.started"
     RUN_ENDED = "run.ended"
+    RUN_SAID = "run.said"
     STEP_DONE = "step.done"
     DELIVERY_CLAIMED = "delivery.claimed"
     DELIVERY_SETTLED = "delivery.settled"

@@ -51,6 +51,25 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class Gap:
+    """What a request left open. Until its owner says it, a task may not start.
+
+    `waits` are deliveries that lack what is asked for; one that stands in two gaps lacks both.
+    """
+
+    clause: int  # of the request, counted from 1
+    about: str
+    options: tuple[str, ...] = ()
+    waits: tuple[Delivery, ...] = ()
+    letter: bool = False  # whether the answer is the text that is to be sent
+
+    @property
+    def key(self) -> str:
+        """What the reviews that ask for it are named after."""
+        return f"clause:{self.clause}:{self.about}"
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     work: tuple[Item, ...] = ()
     delivery: tuple[Delivery, ...] = ()

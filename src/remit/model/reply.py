@@ -1,15 +1,80 @@
 """What the brain is told, what it says, and what of that may leave the house."""
 
-from dataclasses import dataclass
+import hashlib
+from dataclasses import dataclass, field
+from enum import StrEnum
 
+from remit.model.codec import JsonMap, text_of
 from remit.model.status import Reason
+from remit.model.task import Taint
+
+
+class Policy(StrEnum):
+    """What a tool may do without the owner."""
+
+    DENY = "deny"
+    ASK = "ask"
+    ALLOW = "allow"
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """Something the brain may call; `schema` is the JSON Schema of its arguments."""
+
+    name: str
+    says: str
+    schema: JsonMap = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """What the brain wants done. It is only a wish: code decides whether it is."""
+
+    id: str
+    tool: str
+    args: JsonMap = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        """What exactly is approved: this tool with these arguments."""
+        return hashlib.sha256(text_of([self.tool, self.args]).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What came of a call, in the words the brain is told; and how far they can be trusted."""
+
+    call: str
+    text: str
+    failed: bool = False
+    taint: Taint = Taint.OWNER
+    done: tuple[int, ...] = ()  # work items that were ticked by it
+    raw: bool = False  # code reads it to the letter; it is told to no brain
+    doubt: bool = False  # nobody knows whether it was done: the owner is asked, not the brain told
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """All that the brain is told for one task."""
+    """All that the brain is told for one turn of a task.
+
+    What holds for every task stands in `rules`, first, so that a vendor's cache hits. What is
+    `recalled` is told anew in every turn and left in none: else each run would hand on to the next
+    all that was ever recalled. A turn that goes on after calls has no text of its own, only their
+    results.
+    """
 
     text: str
+    rules: str = ""
+    recalled: str = ""
+    tools: tuple[Tool, ...] = ()
+    earlier: tuple[str, ...] = ()  # what earlier turns left behind, oldest first; opaque
+    results: tuple[ToolResult, ...] = ()
+
+    @property
+    def whole(self) -> str:
+        """Everything that is said in this turn, in order."""
+        parts = (self.rules, self.recalled, self.text, *(result.text for result in self.results))
+        return "\n\n".join(part for part in parts if part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +83,15 @@ class Ask:
 
     reason: Reason
     question: str
+    about: str | None = None  # `budget:…`, if that is what is used up
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
     tokens: int = 0
     cents: int = 0
+    requests: int = 0
+    context: int = 0  # tokens that the last request and its answer held together
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +103,9 @@ class Reply:
     ask: Ask | None = None
     usage: Usage = Usage()
     flaw: str | None = None  # why it is no answer: cut off, refused, or ended oddly
+    calls: tuple[ToolCall, ...] = ()  # what must be done before it can go on
+    state: str = ""  # what the next turn must be handed back; opaque
+    asks_first: bool = False  # whether the owner must see what comes of it, even if it is for him
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +129,7 @@ class Snippet:
     task_id: str
     title: str
     text: str
+    taint: Taint = Taint.OWNER
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +137,16 @@ class Memory:
     """What is recalled before the brain starts."""
 
     snippets: tuple[Snippet, ...] = ()
+    runs: tuple[str, ...] = ()  # earlier tasks of the session that are told whole, oldest first
+    summary: str = ""  # what the runs before those came to
+    facts: tuple[str, ...] = ()  # what the owner said about the work, in his own words
+    reported: tuple[str, ...] = ()  # what was sent already, a line each, oldest first
+    taint: Taint = Taint.OWNER  # of the least trusted thing that those runs have read
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One turn of a run that is behind us: what the brain said, and what came of its calls."""
+
+    reply: Reply
+    results: tuple[ToolResult, ...] = ()

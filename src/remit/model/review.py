@@ -18,7 +18,7 @@ class Answered(StrEnum):
     ANSWER = "answer"  # here is what you asked
     ARRIVED = "arrived"  # the doubtful send got there
     RESEND = "resend"  # send it again, I accept the risk
-    DROP = "drop"  # leave this delivery out
+    DROP = "drop"  # leave this delivery, or this call, out
     DECLINE = "decline"  # stop the task
 
 
@@ -38,6 +38,12 @@ OPTIONS: Final[dict[Reason, tuple[Answered, ...]]] = {
     Reason.VERIFICATION: (_APPROVE, _BACK, _DECLINE),
     Reason.AMBIGUOUS: (_ARRIVED, _RESEND, _DROP, _DECLINE),
     Reason.POISON: (_APPROVE, _DECLINE),
+}
+
+# What a question is about may leave other ways to answer it.
+ABOUT: Final[dict[str, tuple[Answered, ...]]] = {
+    "call": (_APPROVE, _EDIT, _DROP, _DECLINE),
+    "budget": (_APPROVE, _DECLINE),
 }
 
 NEEDS_TEXT: Final = frozenset({Answered.EDIT, Answered.BACK, Answered.ANSWER})
@@ -61,7 +67,7 @@ class Review:
     question: str
     resume_to: Status
     evidence: str = ""
-    about: str | None = None  # the delivery it is about, if it is about one
+    about: str | None = None  # the delivery, `call:…` or `budget` it is about, if it is about one
     digest: str | None = None  # what exactly would be approved
     id: ReviewId | None = None
     opened_at: datetime | None = None
@@ -69,4 +75,7 @@ class Review:
 
     @property
     def options(self) -> tuple[Answered, ...]:
-        return OPTIONS[self.reason]
+        kind, _, _ = (self.about or "").partition(":")
+        if self.reason is not Reason.APPROVAL:
+            return OPTIONS[self.reason]
+        return ABOUT.get(kind, OPTIONS[self.reason])

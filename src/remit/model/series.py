@@ -1,9 +1,10 @@
 """Work that comes back: a series, its slots, and the session they share."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from remit.model.codec import JsonMap
 from remit.model.ids import SeriesId, SessionId, TaskId
 
 
@@ -18,10 +19,26 @@ class Fate(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Repeats:
+    """How often something comes back: an RRULE, the zone its hours are read in, the first time."""
+
+    rule: str
+    zone: str
+    first: datetime  # in UTC
+
+
+@dataclass(frozen=True, slots=True)
 class Series:
+    """Work that comes back. `template` is a task as JSON: what every occurrence is made of."""
+
     id: SeriesId
     session_id: SessionId
     title: str
+    repeats: Repeats
+    last: datetime  # the latest slot that has an occurrence
+    template: JsonMap = field(default_factory=dict)
+    ended_at: datetime | None = None
+    why: str | None = None  # it ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +54,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What all runs of a series share."""
+    """What all runs of a series share; `summary` is what the older ones came to."""
 
     id: SessionId
     summary: str = ""

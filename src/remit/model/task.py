@@ -1,5 +1,6 @@
 """A task, what cued it, and how it moves."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -9,7 +10,8 @@ from remit.model.codec import JsonMap
 from remit.model.contract import Contract, Verdict
 from remit.model.delivery import Delivery
 from remit.model.ids import SeriesId, SessionId, TaskId
-from remit.model.plan import Item, Plan, Request, Rule
+from remit.model.plan import Gap, Item, ItemStatus, Plan, Request, Rule
+from remit.model.series import Repeats
 from remit.model.status import ALLOWED, BY_PAIR, TERMINAL, Actor, Reason, Status
 
 
@@ -40,6 +42,10 @@ class Taint(StrEnum):
     OWNER = "owner"
     CONTACT = "contact"
     PUBLIC = "public"
+
+    def joined(self, other: "Taint") -> "Taint":
+        """The less trusted of the two."""
+        return max(self, other, key=list(Taint).index)
 
 
 class Priority(StrEnum):
@@ -79,8 +85,10 @@ class Cue:
     context: JsonMap = field(default_factory=dict)
     priority: Priority | None = None
     scheduled_for: datetime | None = None
+    repeats: Repeats | None = None
     session_id: SessionId | None = None
     retry_of: TaskId | None = None
+    assigned_agent: str | None = None
     created_by: Creator = Creator.USER
     taint: Taint = Taint.OWNER
 
@@ -98,6 +106,8 @@ class Task:
     created_by: Creator
     session_id: SessionId
     request: Request | None = None
+    gaps: tuple[Gap, ...] = ()
+    repeats: Repeats | None = None
     work: tuple[Item, ...] = ()
     delivery: tuple[Delivery, ...] = ()
     contract: Contract | None = None
@@ -153,6 +163,33 @@ class Task:
     def allowed(self) -> frozenset[Status]:
         """Where this very task may go: a paused one only where it was, or to its end."""
         return frozenset(to for to in ALLOWED[self.status] if self._back_where_it_was(to))
+
+    def keeping(
+        self,
+        *,
+        work: tuple[Item, ...] | None = None,
+        tool_output: str | None = None,
+        verdict: Verdict | None = None,
+        taint: Taint | None = None,
+        spent: Budget | None = None,
+    ) -> "Task":
+        """The task with what a run found out; what is None stays as it was."""
+        return replace(
+            self,
+            work=self.work if work is None else work,
+            tool_output=self.tool_output if tool_output is None else tool_output,
+            verdict=self.verdict if verdict is None else verdict,
+            taint=self.taint if taint is None else self.taint.joined(taint),
+            spent=self.spent if spent is None else spent,
+        )
+
+    def ticked(self, done: Collection[int]) -> "Task":
+        """The task with some work items done, counted from 1."""
+        work = tuple(
+            Item(item.description, ItemStatus.COMPLETED) if n in done else item
+            for n, item in enumerate(self.work, 1)
+        )
+        return replace(self, work=work)
 
     @property
     def plan(self) -> Plan:

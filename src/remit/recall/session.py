@@ -1,22 +1,164 @@
-"""What the earlier runs of the same session came to."""
+"""What the earlier runs of the same session came to.
 
-from typing import Final
+The last runs are told whole, the older ones in a summary, so that the hundredth run is told about
+as much as the tenth. What the owner said about the work and what was sent already stay, whatever
+becomes of the rest. It is a view of what is kept: nothing is deleted for it.
+"""
 
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, tzinfo
+from functools import reduce
+from typing import Final, TypeAlias
+
+from remit.errors import Failed
+from remit.model.ids import SessionId
 from remit.model.reply import Memory, Snippet
-from remit.model.task import Task
-from remit.store import tasks
+from remit.model.review import Answered
+from remit.model.task import Taint, Task
+from remit.recall import words
+from remit.store import sessions
 from remit.store.database import Database
+from remit.store.sessions import Past, Reported, Said, Shared, Summary
 
-LAST: Final = 3
+# Given the summary so far and the runs to be added, in words: the new summary, or None.
+Summarise: TypeAlias = Callable[[str, Sequence[str]], Awaitable[str | None]]
+
+WHOLE: Final = 3  # how many runs are never summed up
+MOST_RUNS: Final = 10  # when so many are not, the older ones are
+MOST_CONTEXT: Final = 50_000  # tokens; or when the last run held so much
+MOST_WHOLE: Final = 160_000  # characters of thoughts that are handed back; about 40,000 tokens
+PATIENCE: Final = 30  # runs for whose summary a model is waited for
+MOST_SNIPPET: Final = 2_000
+MOST_RUN: Final = 4_000  # of a run that is to be summed up
+MOST_FACTS: Final = 4_000
+MOST_REPORTED: Final = 6_000
+_LINE: Final = 240
 
 
 class Recall:
-    def __init__(self, db: Database) -> None:
+    """`summarise` asks a model; without one, code does what code can."""
+
+    def __init__(
+        self, db: Database, *, summarise: Summarise | None = None, zone: tzinfo = UTC
+    ) -> None:
         self._db = db
+        self._summarise = summarise
+        self._zone = zone
 
     async def like(self, task: Task) -> Memory:
         """Only a series and a retry share their session with something earlier."""
         if task.series_id is None and task.retry_of is None:
             return Memory()
-        earlier = await self._db.read(tasks.earlier_in_session, task, LAST)
-        return Memory(tuple(Snippet(t.id, t.title, t.result_summary or "") for t in earlier))
+        shared = await self._db.read(sessions.look_back, task)
+        runs, summary = shared.runs, shared.summary
+        if _is_long(runs):
+            summary = await self._sum_up(task.session_id, runs[:-WHOLE], summary)
+            runs = runs[-WHOLE:]
+        return self._memory(runs, summary, shared)
+
+    async def _sum_up(
+        self, session: SessionId, older: Sequence[Past], before: Summary | None
+    ) -> Summary:
+        text = await self._ask(older, before.text if before else "")
+        made = Summary(
+            text=text or "",
+            upto=(older[-1].ended_at, older[-1].no),
+            runs=len(older) + (before.runs if before else 0),
+            since=before.since if before else older[0].ended_at,
+            taint=_worst([*_taints(older), *([before.taint] if before else [])]),
+        )
+        if text is None:
+            made = words.summed_up(made, before, older, self._zone)
+        # A model that is away for a moment is asked again at the next run, which loses nothing.
+        if text is not None or self._summarise is None or len(older) >= PATIENCE:
+            await self._db.write(sessions.sum_up, session, made)
+        return made
+
+    async def _ask(self, older: Sequence[Past], before: str) -> str | None:
+        """What a model makes of it; what is empty or too long is none."""
+        if self._summarise is None:
+            return None
+        told = [words.run(each, self._zone, MOST_RUN) for each in older]
+        try:
+            text = ((await self._summarise(before, told)) or "").strip()
+        except Failed:
+            return None
+        return text if 0 < len(text) <= words.MOST_SUMMARY else None
+
+    def _memory(self, runs: Sequence[Past], summary: Summary | None, shared: Shared) -> Memory:
+        whole = _whole(runs)
+        told = {run.task_id for run in runs}
+        reported = [each for each in shared.reported if each.task_id not in told]
+        read = [*_taints(runs), *_taints(reported), *([summary.taint] if summary else [])]
+        return Memory(
+            snippets=tuple(self._snippet(run) for run in runs if run.task_id not in whole),
+            runs=tuple(run.task_id for run in runs if run.task_id in whole),
+            summary=summary.text if summary else "",
+            facts=_facts(shared.said),
+            reported=self._reported(reported),
+            taint=_worst(read),
+        )
+
+    def _snippet(self, run: Past) -> Snippet:
+        title = f"{words.day(run.ended_at, self._zone)} {run.title}"
+        return Snippet(run.task_id, title, words.cut(run.text.strip(), MOST_SNIPPET), run.taint)
+
+    def _reported(self, sent: Sequence[Reported]) -> tuple[str, ...]:
+        """One line each; what was sent twice stands there once, when it was last sent."""
+        lines: dict[str, str] = {}
+        for each in sent:
+            line = words.line(each.text, _LINE)
+            lines.setdefault(line, f"{words.day(each.at, self._zone)}: {line}")
+        return _newest(list(lines.values()), MOST_REPORTED)
+
+
+def _is_long(runs: Sequence[Past]) -> bool:
+    if len(runs) <= WHOLE:
+        return False
+    too_much = sum(run.size for run in runs) > MOST_WHOLE
+    return len(runs) >= MOST_RUNS or runs[-1].context >= MOST_CONTEXT or too_much
+
+
+def _whole(runs: Sequence[Past]) -> set[str]:
+    """The newest runs whose thoughts can be handed back, as far as there is room for them."""
+    whole: set[str] = set()
+    room = MOST_WHOLE
+    for run in reversed(runs):
+        if 0 < run.size <= room:
+            room -= run.size
+            whole.add(run.task_id)
+    return whole
+
+
+def _facts(said: Sequence[Said]) -> tuple[str, ...]:
+    return _newest([_fact(each) for each in said], MOST_FACTS)
+
+
+def _fact(said: Said) -> str:
+    text = words.line(said.text, _LINE)
+    if said.asked is not None:
+        return f"Asked {words.line(said.asked, _LINE)!r}, the owner said: {text}"
+    how = {
+        Answered.BACK: "The owner sent a result back and said",
+        Answered.EDIT: "The owner sent this instead of what was written",
+    }
+    return f"{how.get(said.how, 'The owner said')}: {text}"
+
+
+def _newest(lines: Sequence[str], most: int) -> tuple[str, ...]:
+    """As many of the newest as there is room for, oldest first; given newest first."""
+    kept: list[str] = []
+    for line in lines:
+        most -= len(line)
+        if most < 0:
+            break
+        kept.append(line)
+    return tuple(reversed(kept))
+
+
+def _taints(read: Sequence[Past] | Sequence[Reported]) -> list[Taint]:
+    return [each.taint for each in read]
+
+
+def _worst(taints: Sequence[Taint]) -> Taint:
+    return reduce(Taint.joined, taints, Taint.OWNER)

@@ -1,21 +1,59 @@
 """The questions a run may put, each with a key that names its place, so that it is put once."""
 
 import hashlib
+import json
 
 from remit.model.delivery import Delivery
-from remit.model.reply import Ask, Hold, Reply
+from remit.model.reply import Ask, Hold, Reply, ToolCall
 from remit.model.review import Review
 from remit.model.status import Reason, Status
 from remit.model.task import Task
 
 
-def question(task: Task, turn: int, ask: Ask) -> Review:
+def question(task: Task, place: str, ask: Ask) -> Review:
     """The brain cannot go on without the owner."""
     return Review(
         task_id=task.id,
-        key=f"{task.round}:ask:{turn}",
+        key=f"{task.round}:ask:{place}",
         reason=ask.reason,
         question=ask.question,
+        about=ask.about,
+        resume_to=Status.RUNNING,
+    )
+
+
+def endless(task: Task, turns: int) -> Review:
+    """The brain calls tools and comes to no end."""
+    words = f"It has used tools in {turns} turns and has come to no end. Say go on, or decline."
+    return question(task, f"turns:{turns}", Ask(Reason.INPUT, words))
+
+
+def call(task: Task, place: str, wanted: ToolCall, problem: str = "") -> Review:
+    """The brain wants something done that the owner must allow. It is bound by a hash."""
+    return Review(
+        task_id=task.id,
+        key=f"{task.round}:call:{place}:{wanted.digest}",
+        reason=Reason.APPROVAL,
+        question=f"{problem}May it use {wanted.tool} with these arguments?",
+        evidence=json.dumps(wanted.args, ensure_ascii=False, indent=2),
+        about=f"call:{wanted.id}",
+        digest=wanted.digest,
+        resume_to=Status.RUNNING,
+    )
+
+
+def begun(task: Task, place: str, wanted: ToolCall, why: str) -> Review:
+    """A call was begun and its end is not on record."""
+    return Review(
+        task_id=task.id,
+        key=f"{task.round}:begun:{place}",
+        reason=Reason.AMBIGUOUS,
+        question=(
+            f"It is not known whether {wanted.tool} was done. {why} "
+            "Was it? Remit will not do it again unless you say so."
+        ),
+        evidence=json.dumps(wanted.args, ensure_ascii=False, indent=2),
+        about=f"call:{wanted.id}",
         resume_to=Status.RUNNING,
     )
 
@@ -46,7 +84,7 @@ def permission(task: Task, delivery: Delivery, body: str) -> Review:
         task_id=task.id,
         key=f"{task.round}:send:{digest}",
         reason=Reason.APPROVAL,
-        question=f"Send this to {delivery.recipient} on {delivery.channel}?",
+        question=f"Send this to {delivery.recipient or 'you'} on {delivery.channel}?",
         evidence=body,
         digest=digest,
         resume_to=Status.DELIVERING,

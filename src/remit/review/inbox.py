@@ -1,7 +1,10 @@
 """The owner's open questions, and the decision that settles one."""
 
+from collections.abc import Callable
+
 from remit.model.ids import ReviewId, TaskId
 from remit.model.review import Answered, Decision, Review
+from remit.model.settled import Settle
 from remit.model.status import Reason
 from remit.model.task import Task
 from remit.ports import Clock
@@ -10,9 +13,14 @@ from remit.store.database import Database
 
 
 class Inbox:
-    def __init__(self, db: Database, clock: Clock) -> None:
+    """`settling` gives what works an answer about a request into its task, as things stand now."""
+
+    def __init__(
+        self, db: Database, clock: Clock, settling: Callable[[], Settle] | None = None
+    ) -> None:
         self._db = db
         self._clock = clock
+        self._settling = settling
 
     async def waiting(self) -> list[Review]:
         return await self._db.read(reviews.waiting)
@@ -33,4 +41,5 @@ class Inbox:
 
     async def decide(self, review_id: ReviewId, decision: Decision) -> Task:
         """Settle a question, once; the task goes on from there."""
-        return await self._db.write(reviews.decide, review_id, decision, self._clock.now())
+        settle = self._settling() if self._settling else None
+        return await self._db.write(reviews.decide, review_id, decision, self._clock.now(), settle)

@@ -57,7 +57,11 @@ def _contradictions(tx: Tx) -> Iterator[str]:
             if row["created"] is None:
                 yield f"Task {row['id']!s} has no first event."
                 continue
-            created: JsonMap = json.loads(str(row["created"]))
+            # What an answer of the owner changed before the work began was told then.
+            created: JsonMap = {
+                **json.loads(str(row["created"])),
+                **json.loads(str(row["amended"] or "{}")),
+            }
             yield from _changed(row, created, parcels[row["id"]])
             for parcel in parcels[row["id"]]:
                 yield from _misplaced(parcel, sends)

@@ -30,9 +30,9 @@ def of_task(tx: Tx, task_id: TaskId, n: int = 0, limit: int = -1) -> list[Event]
     return [rows.event(row) for row in found]
 
 
-def last_of_task(tx: Tx, task_id: TaskId, limit: int) -> list[Event]:
-    """The newest entries of a task, in the order they happened."""
-    found = tx.all("list_last_task_events", {"task": task_id, "limit": limit})
+def last_of_task(tx: Tx, task_id: TaskId, limit: int, before: int = 0) -> list[Event]:
+    """The newest entries of a task, in the order they happened; before a place, if one is given."""
+    found = tx.all("list_last_task_events", {"task": task_id, "limit": limit, "before": before})
     return [rows.event(row) for row in reversed(found)]
 
 

@@ -9,13 +9,14 @@ from typing import Final
 
 from remit.errors import StoreNewer
 from remit.model.ids import TaskId
-from remit.model.task import SourceKind
-from remit.store import home
+from remit.model.task import Source, SourceKind
+from remit.store import home, messages
 from remit.store.connection import SqliteTx, as_mapping, connect, trouble
 from remit.store.database import Tx
 
 SQLITE: Final = sqlite3.sqlite_version
-_ADDS: Final = "owner POST /api/tasks"  # under which the server keeps the keys of new tasks
+# Under which the server keeps the keys of new tasks.
+_ADDS: Final = ("owner POST /api/messages", "owner POST /api/tasks")
 
 
 class Glance(SqliteTx):
@@ -40,15 +41,17 @@ def glance(path: Path) -> Iterator[Glance]:
         raise trouble(path, error) from error
 
 
-def by_key(tx: Tx, key: str) -> TaskId | None:
+def by_key(tx: Tx, key: str) -> list[TaskId]:
     """What a key of `remit add` became before, through whichever door it came."""
-    row = tx.one("get_task_by_source", {"kind": SourceKind.MANUAL, "ref": f"key:{key}"})
-    if row is not None:
-        return TaskId(str(row["id"]))
-    kept = tx.one("get_key", {"caller": _ADDS, "key": f"key:{key}"})
-    if kept is None or not kept["status"]:
-        return None
-    return TaskId(str(json.loads(str(kept["body"]))["content"]["id"]))
+    straight = messages.of_message(tx, Source(SourceKind.MANUAL, f"key:{key}"))
+    if straight:
+        return [task.id for task in straight]
+    for caller in _ADDS:
+        kept = tx.one("get_key", {"caller": caller, "key": f"key:{key}"})
+        if kept is not None and kept["status"]:
+            content = json.loads(str(kept["body"]))["content"]
+            return [TaskId(str(each["id"])) for each in content.get("tasks", [content])]
+    return []
 
 
 def check(path: Path) -> None:

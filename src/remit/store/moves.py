@@ -13,7 +13,7 @@ from remit.model.review import Review
 from remit.model.run import Lease
 from remit.model.status import PAUSABLE, TERMINAL, Actor, Reason, Status
 from remit.model.task import Task
-from remit.store import deliveries, events, reviews, rows, runs, tasks
+from remit.store import children, deliveries, events, reviews, rows, runs, tasks
 from remit.store.database import Tx
 
 
@@ -73,6 +73,8 @@ def finish(tx: Tx, task: Task, lease: Lease, leg_at: datetime, end: Ending, now:
         raise LeaseLost(task.id, lease.number)
     runs.end(tx, lease, leg_at, now, end.outcome, end.note)
     _tell_end(tx, task, lease, end, rows.number(row["events"]), now)
+    if end.to in TERMINAL:
+        children.tell_parent(tx, task, end.to, end.summary or end.note, now)
     if end.review is not None:
         reviews.open_review(tx, end.review, end.by, now)
 
@@ -212,6 +214,8 @@ def _order(
     )
     assert row is not None  # noqa: S101 - read in this very transaction
     _tell_move(tx, task, to, Actor.OWNER, rows.number(row["events"]), now)
+    if to in TERMINAL:
+        children.tell_parent(tx, task, to, None, now)
     return tasks.get(tx, task.id)
 
 

@@ -1,5 +1,6 @@
 """Questions to the owner: opened by a run, decided once."""
 
+from dataclasses import replace
 from datetime import datetime
 
 from remit.errors import AlreadyDecided, BadInput, NotFound
@@ -7,7 +8,8 @@ from remit.model.codec import Json, stamp
 from remit.model.event import Entry, Kind
 from remit.model.ids import ReviewId, TaskId
 from remit.model.review import NEEDS_TEXT, Answered, Decision, Review
-from remit.model.status import Actor, Status
+from remit.model.settled import Settle, Settled
+from remit.model.status import Actor, Reason, Status
 from remit.model.task import Task
 from remit.store import deliveries, events, rows, tasks
 from remit.store.database import Params, Tx
@@ -38,25 +40,22 @@ def open_review(tx: Tx, review: Review, by: Actor, now: datetime) -> None:
     _tell(tx, review.task_id, Entry(Kind.REVIEW_OPENED, by, data), now)
 
 
-def decide(tx: Tx, review_id: ReviewId, decision: Decision, now: datetime) -> Task:
-    """Write the owner's decision down and send the task on its way, in one transaction."""
+def decide(
+    tx: Tx, review_id: ReviewId, decision: Decision, now: datetime, settle: Settle | None = None
+) -> Task:
+    """Write the owner's decision down and send the task on its way, in one transaction.
+
+    `settle` works an answer about the request itself into the task before it goes on.
+    """
     review = get(tx, review_id)
     _check(review, decision)
-    settled = {
-        "id": review_id,
-        "answer": decision.answer,
-        "text": decision.text,
-        "by": decision.by,
-        "now": rows.ms(now),
-    }
-    tx.run("decide_review", settled)
-    data: dict[str, Json] = {"review": review_id, "answer": decision.answer, "by": decision.by}
-    if decision.text is not None:
-        data["text"] = decision.text
-    _tell(tx, review.task_id, Entry(Kind.REVIEW_DECIDED, Actor.OWNER, data), now)
-    if review.about is not None:
+    _write(tx, review, decision, now)
+    if review.about is not None and review.reason is Reason.AMBIGUOUS:
         _settle_delivery(tx, review.about, decision.answer, now)
-    _send_on(tx, tasks.get(tx, review.task_id), review, decision, now)
+    task = tasks.get(tx, review.task_id)
+    if settle is not None and decision.answer is Answered.ANSWER and _is_unbegun(task):
+        decision = _settle(tx, settle(task, review, decision.text or "", now), decision, now)
+    _send_on(tx, task, review, decision, now)
     return tasks.get(tx, review.task_id)
 
 
@@ -86,6 +85,36 @@ def close_all(tx: Tx, task_id: TaskId, now: datetime) -> None:
     tx.run("close_reviews", {"task": task_id, "now": rows.ms(now)})
 
 
+def _is_unbegun(task: Task) -> bool:
+    return Status.NEW in (task.status, task.resume_to)
+
+
+def _settle(tx: Tx, settled: Settled, decision: Decision, now: datetime) -> Decision:
+    """Put the changed task in place, and what must be asked next; say how it goes on."""
+    tasks.amend(tx, settled.task, now)
+    for review in of_task(tx, settled.task.id):
+        if review.decision is None and review.key.rpartition(":")[0] in settled.moot:
+            _write(tx, review, Decision(Answered.ANSWER, decision.text, decision.by), now)
+    if settled.ask is not None:
+        open_review(tx, settled.ask, Actor.INTAKE, now)
+    return replace(decision, answer=Answered.DECLINE) if settled.over else decision
+
+
+def _write(tx: Tx, review: Review, decision: Decision, now: datetime) -> None:
+    settled: Params = {
+        "id": review.id,
+        "answer": decision.answer,
+        "text": decision.text,
+        "by": decision.by,
+        "now": rows.ms(now),
+    }
+    tx.run("decide_review", settled)
+    data: dict[str, Json] = {"review": review.id, "answer": decision.answer, "by": decision.by}
+    if decision.text is not None:
+        data["text"] = decision.text
+    _tell(tx, review.task_id, Entry(Kind.REVIEW_DECIDED, Actor.OWNER, data), now)
+
+
 def _check(review: Review, decision: Decision) -> None:
     if review.decision is not None:
         at = review.decision.decided_at
@@ -113,6 +142,7 @@ def _send_on(tx: Tx, task: Task, review: Review, decision: Decision, now: dateti
     back = decision.answer is Answered.BACK
     if to is Status.CANCELLED:
         deliveries.doubt_unsettled(tx, task, now)
+        close_all(tx, task.id, now)
     said = decision.text if decision.answer in (Answered.BACK, Answered.ANSWER) else None
     row = tx.one(
         "resume_task",

@@ -12,9 +12,10 @@ from remit.model.contract import Contract, Verdict
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.event import Event, Kind
 from remit.model.ids import DeliveryId, ReviewId, RunId, TaskId, WorkerId
-from remit.model.plan import Item, Request, Rule
+from remit.model.plan import Gap, Item, Request, Rule
 from remit.model.review import Answered, Decision, Review
 from remit.model.run import Run
+from remit.model.series import Repeats
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Budget, Creator, Priority, Source, SourceKind, Taint, Task, TaskType
 from remit.store.database import Cell, Row
@@ -60,6 +61,8 @@ def details(task: Task) -> str:
             name: to_json(value)
             for name, value in (
                 ("request", task.request),
+                ("gaps", task.gaps),
+                ("repeats", task.repeats),
                 ("work", task.work),
                 ("contract", task.contract),
                 ("verdict", task.verdict),
@@ -69,6 +72,7 @@ def details(task: Task) -> str:
                 ("tool_output", task.tool_output),
                 ("budget", task.budget if task.budget != Budget() else None),
                 ("spent", task.spent if task.spent != Budget(0, 0) else None),
+                ("taint", task.taint if task.taint is not Taint.OWNER else None),  # to its column
             )
             if value
         }
@@ -190,6 +194,8 @@ _COLUMNS: Final[Mapping[str, tuple[str, Callable[[Cell], object]]]] = {
 }
 _PARTS: Final[Mapping[str, Callable[[Json], object]]] = {
     "request": partial(from_json, Request),
+    "gaps": _all(Gap),
+    "repeats": partial(from_json, Repeats),
     "work": _all(Item),
     "contract": partial(from_json, Contract),
     "verdict": partial(from_json, Verdict),

@@ -41,6 +41,22 @@ def record_steps(
     return rows.text(row["wish"])
 
 
+def say(tx: Tx, lease: Lease, said: JsonMap, details: str | None, now: datetime) -> None:
+    """Write down what was heard of a run while it thinks."""
+    held: Params = {
+        "id": lease.task_id,
+        "lease": lease.number,
+        "details": details,
+        "count": 1,
+        "now": rows.ms(now),
+    }
+    row = tx.one("touch_task", held)
+    if row is None:
+        raise LeaseLost(lease.task_id, lease.number)
+    entry = Entry(Kind.RUN_SAID, Actor.EXECUTOR, said)
+    events.append(tx, lease.task_id, rows.number(row["events"]), entry, now)
+
+
 def _told(name: str, output: Json, lease: Lease) -> JsonMap:
     """A step whose result says something in words is told in those words: they are the log."""
     data: JsonMap = {"step": name, "run": lease.run_id}

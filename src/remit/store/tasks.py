@@ -2,21 +2,25 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
+from typing import Final
 
-from remit.errors import NotFound
+from remit.errors import Conflict, NotFound
 from remit.model.codec import Json, JsonMap, to_json
 from remit.model.delivery import Delivery
 from remit.model.event import Entry, Kind
 from remit.model.ids import TaskId
 from remit.model.status import Actor
-from remit.model.task import Task
-from remit.store import events, rows
+from remit.model.task import Task, TaskType
+from remit.store import events, rows, series
 from remit.store.database import Row, Tx
 
 
 def admit(tx: Tx, task: Task) -> Task:
     """Store a new task with its first event; the same cue again returns what it became before."""
+    if task.repeats is not None and task.scheduled_for is None and not task.gaps:
+        task = replace(task, type=TaskType.SCHEDULED, scheduled_for=task.repeats.first)
     added = tx.run("insert_task", _columns(task))
     if not added:
         source = {"kind": task.source.kind.value, "ref": task.source.ref}
@@ -26,7 +30,28 @@ def admit(tx: Tx, task: Task) -> Task:
     for n, delivery in enumerate(task.delivery):
         tx.run("insert_delivery", _delivery_columns(task, n, delivery))
     events.append(tx, task.id, 1, _created(task), task.created_at)
-    return task
+    return series.begin(tx, task) if _comes_back(task) else task
+
+
+def amend(tx: Tx, task: Task, now: datetime) -> None:
+    """Write down what an answer made of a task that has not begun, with the whole new plan."""
+    columns = _columns(task)
+    changed = {name: columns[name] for name in _AMENDED} | {"now": rows.ms(now)}
+    row = tx.one("amend_task", changed)
+    if row is None:
+        raise Conflict(f"Task {task.id} has begun; what it asked about is settled.")
+    tx.run("delete_deliveries", {"task": task.id})
+    for n, delivery in enumerate(task.delivery):
+        tx.run("insert_delivery", _delivery_columns(task, n, delivery))
+    entry = Entry(Kind.TASK_UPDATED, Actor.OWNER, {"what": "as you answered", **_told(task)})
+    events.append(tx, task.id, rows.number(row["events"]), entry, now)
+    if _comes_back(task):
+        series.begin(tx, task)
+
+
+def _comes_back(task: Task) -> bool:
+    """Whether a series begins with it: as soon as nothing of the request is open any more."""
+    return task.repeats is not None and not task.gaps and task.series_id is None
 
 
 def get(tx: Tx, task_id: TaskId) -> Task:
@@ -55,12 +80,6 @@ def all_with_deliveries(tx: Tx, found: Sequence[Row]) -> list[Task]:
         for part in tx.all("list_deliveries_of", {"tasks": json.dumps(ids)}):
             parts.setdefault(part["task_id"], []).append(rows.delivery(part))
     return [rows.task(row, tuple(parts.get(row["id"], ()))) for row in found]
-
-
-def earlier_in_session(tx: Tx, task: Task, limit: int) -> list[Task]:
-    """The last completed tasks that shared this one's session, newest first."""
-    found = tx.all("list_session_tasks", {"session": task.session_id, "limit": limit})
-    return [rows.task(row) for row in found]
 
 
 def delete(tx: Tx, task_id: TaskId, now: datetime) -> Task:
@@ -117,15 +136,18 @@ def _delivery_columns(task: Task, n: int, delivery: Delivery) -> dict[str, str |
 
 
 def _created(task: Task) -> Entry:
-    data: JsonMap = {
+    data: JsonMap = {"source": f"{task.source.kind}:{task.source.ref}", **_told(task)}
+    return Entry(Kind.TASK_CREATED, Actor.INTAKE, {k: v for k, v in data.items() if v})
+
+
+def _told(task: Task) -> JsonMap:
+    return {
         "title": task.title,
         "instructions": task.instructions,
-        "source": f"{task.source.kind}:{task.source.ref}",
         "scheduledFor": to_json(task.scheduled_for),
         "work": list[Json](item.description for item in task.work),
         "delivery": [_planned(delivery) for delivery in task.delivery],
     }
-    return Entry(Kind.TASK_CREATED, Actor.INTAKE, {k: v for k, v in data.items() if v})
 
 
 def _planned(delivery: Delivery) -> Json:
@@ -145,3 +167,15 @@ def counts(tx: Tx) -> dict[str, int]:
 def ids_like(tx: Tx, prefix: str) -> Iterable[TaskId]:
     """Up to three ids that start so; a person types the shortest part that is enough."""
     return [TaskId(str(row["id"])) for row in tx.all("list_ids_like", {"prefix": prefix + "*"})]
+
+
+_AMENDED: Final = (
+    "id",
+    "title",
+    "instructions",
+    "type",
+    "scheduled_for",
+    "precomposed",
+    "parcels",
+    "details",
+)

@@ -1,5 +1,8 @@
 SELECT tasks.*,
        (SELECT data FROM events WHERE task_id = tasks.id AND n = 1) AS created,
+       (SELECT data FROM events
+         WHERE task_id = tasks.id AND kind = 'task.updated' AND data ->> '$.what' = 'as you answered'
+         ORDER BY n DESC LIMIT 1) AS amended,
        (SELECT data ->> '$.to' FROM events
          WHERE task_id = tasks.id AND kind = 'task.moved' ORDER BY n DESC LIMIT 1) AS moved
   FROM tasks WHERE no > :no ORDER BY no LIMIT :limit;

@@ -9,6 +9,7 @@ UPDATE tasks
        completed_at = COALESCE(completed_at, :completed_at),
        result_summary = COALESCE(:summary, result_summary),
        details = COALESCE(:details, details),
+       taint = COALESCE(:details ->> '$.taint', taint),
        events = events + 1, updated_at = :now
  WHERE id = :id AND status = :was AND lease = :lease AND worker IS NOT NULL
 RETURNING events;

@@ -1,0 +1,98 @@
+"""Series: begun with their first occurrence, found when the next one must be put in, ended."""
+
+import json
+from dataclasses import fields, replace
+from datetime import datetime
+
+from remit.model import rrule
+from remit.model.codec import JsonMap, text_of, to_json
+from remit.model.delivery import Delivery
+from remit.model.ids import SeriesId, SessionId, TaskId
+from remit.model.plan import Item
+from remit.model.series import Repeats, Series
+from remit.model.task import Creator, Task, TaskType
+from remit.store import rows
+from remit.store.database import Row, Tx
+
+
+def begin(tx: Tx, task: Task) -> Task:
+    """Make a stored task the first occurrence of its series; a rule nobody can keep is refused."""
+    repeats = task.repeats
+    assert repeats is not None  # noqa: S101 - who calls has looked
+    slot = task.scheduled_for or repeats.first
+    repeats = replace(repeats, first=slot)
+    rrule.slots(repeats, slot)  # for what it refuses
+    placed = replace(task, series_id=id_of(task.id), slot=slot)
+    tx.run("insert_series", _columns(placed, repeats))
+    tx.run("place_task", {"id": task.id, "series": placed.series_id, "slot": rows.ms(slot)})
+    return placed
+
+
+def id_of(first: TaskId) -> SeriesId:
+    """A series is called as its first occurrence is, so that it is begun once."""
+    return SeriesId("ser-" + first.removeprefix("task-"))
+
+
+def get(tx: Tx, series_id: SeriesId) -> Series | None:
+    row = tx.one("get_series", {"id": series_id})
+    return _series(row) if row else None
+
+
+def due(tx: Tx, now: datetime, limit: int) -> list[Series]:
+    """Those whose last occurrence is due, so that the next one must be put in."""
+    found = tx.all("list_due_series", {"now": rows.ms(now), "limit": limit})
+    return [_series(row) for row in found]
+
+
+def soonest(tx: Tx, now: datetime) -> datetime | None:
+    """When a series becomes due that is not due yet."""
+    row = tx.one("next_due_series", {"now": rows.ms(now)})
+    return rows.at(row["due_at"]) if row else None
+
+
+def end(tx: Tx, series_id: SeriesId, why: str, now: datetime) -> bool:
+    """No further occurrence is put in; those that are there stay. False if it had ended."""
+    return bool(tx.run("end_series", {"id": series_id, "why": why, "now": rows.ms(now)}))
+
+
+def _columns(first: Task, repeats: Repeats) -> dict[str, str | int | None]:
+    return {
+        "id": first.series_id,
+        "session": first.session_id,
+        "title": first.title,
+        "rule": repeats.rule,
+        "zone": repeats.zone,
+        "first_at": rows.ms(repeats.first),
+        "template": _template(first),
+        "now": rows.ms(first.created_at),
+    }
+
+
+def _template(first: Task) -> str:
+    """The task as it was wanted: nothing of it done, sent or said. What is empty is left out."""
+    wanted = replace(
+        first,
+        type=TaskType.SCHEDULED,
+        created_by=Creator.SCHEDULER,
+        repeats=None,
+        work=tuple(Item(item.description) for item in first.work),
+        delivery=tuple(Delivery(d.channel, d.recipient, d.content) for d in first.delivery),
+        notes=(),
+        retry_of=None,
+    )
+    parts = {part.name: to_json(getattr(wanted, part.name)) for part in fields(wanted)}
+    return text_of({name: part for name, part in parts.items() if part})
+
+
+def _series(row: Row) -> Series:
+    template: JsonMap = json.loads(str(row["template"]))
+    return Series(
+        id=SeriesId(str(row["id"])),
+        session_id=SessionId(str(row["session_id"])),
+        title=str(row["title"]),
+        repeats=Repeats(str(row["rule"]), str(row["zone"]), rows.at(row["first_at"])),
+        last=rows.at(row["last_at"]),
+        template=template,
+        ended_at=rows.moment(row["ended_at"]),
+        why=rows.text(row["why"]),
+    )

@@ -1,0 +1,206 @@
+"""Sessions: what the runs that share one left behind, and what the older of them came to.
+
+Runs are only ever added. A summary is a view of them: it says how far it goes, and nothing is
+deleted for it.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from remit.model.ids import SessionId, TaskId
+from remit.model.review import Answered
+from remit.model.task import Taint, Task
+from remit.store import rows, tasks
+from remit.store.database import Row, Tx
+
+RECENT: Final = 200  # tasks of a session among which its runs are looked for
+MOST_SAID: Final = 20
+MOST_REPORTED: Final = 50
+_FIRST: Final = "execute_tool"
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """One earlier run."""
+
+    no: int
+    task_id: TaskId
+    title: str
+    text: str  # what was sent, or what it came to
+    ended_at: datetime
+    taint: Taint
+    size: int = 0  # of what it thought, in characters; 0 if that cannot be told whole
+    context: int = 0  # tokens that its last thought held
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    text: str
+    upto: tuple[datetime, int]  # when the last run in it ended, and its number
+    runs: int
+    since: datetime
+    taint: Taint
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the owner said about the work, how, and what he was asked, if he was."""
+
+    text: str
+    how: Answered
+    asked: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    task_id: TaskId
+    text: str
+    at: datetime
+    taint: Taint
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """All that the next run of a session may look back on."""
+
+    runs: tuple[Past, ...] = ()  # not summed up yet, oldest first
+    summary: Summary | None = None
+    said: tuple[Said, ...] = ()  # newest first
+    reported: tuple[Reported, ...] = ()  # newest first
+
+
+def look_back(tx: Tx, task: Task) -> Shared:
+    """What was before this task in its session."""
+    summary = _summary(tx, task.session_id)
+    at, no = summary.upto if summary else (None, 0)
+    found = tx.all(
+        "list_session_runs",
+        {
+            "session": task.session_id,
+            "task": task.id,
+            "upto_at": rows.ms(at) if at else -1,
+            "upto": no,
+            "limit": RECENT,
+        },
+    )
+    return Shared(_runs(tx, found), summary, _said(tx, task), _reported(tx, task))
+
+
+def states(tx: Tx, task_ids: Sequence[str]) -> list[str]:
+    """What the brain left behind in some tasks, in their order, turn by turn."""
+    thoughts = _thoughts(tx, task_ids, whole=True)
+    turns = (row for task_id in task_ids for row in thoughts.get(task_id, ()))
+    return [str(row["state"]) for row in turns if row["size"]]
+
+
+def sum_up(tx: Tx, session_id: SessionId, summary: Summary) -> bool:
+    """Keep a summary, unless one is kept that goes as far or further."""
+    at, no = summary.upto
+    kept = tx.run(
+        "sum_up_session",
+        {
+            "id": session_id,
+            "summary": summary.text,
+            "upto_at": rows.ms(at),
+            "upto": no,
+            "runs": summary.runs,
+            "since": rows.ms(summary.since),
+            "taint": summary.taint.value,
+        },
+    )
+    return bool(kept)
+
+
+def _summary(tx: Tx, session_id: SessionId) -> Summary | None:
+    row = tx.one("get_session", {"id": session_id})
+    if row is None:
+        return None
+    return Summary(
+        text=str(row["summary"]),
+        upto=(rows.at(row["upto_at"]), rows.number(row["upto"])),
+        runs=rows.number(row["runs"]),
+        since=rows.at(row["since"]),
+        taint=rows.word(Taint, row["taint"]),
+    )
+
+
+def _runs(tx: Tx, found: Sequence[Row]) -> tuple[Past, ...]:
+    thoughts = _thoughts(tx, [str(row["id"]) for row in found], whole=False)
+    ended = tasks.all_with_deliveries(tx, found)
+    return tuple(
+        Past(
+            no=rows.number(row["no"]),
+            task_id=task.id,
+            title=task.title,
+            text=_came_to(task),
+            ended_at=rows.at(row["completed_at"]),
+            taint=task.taint,
+            size=_whole_size(thoughts.get(task.id, ())),
+            context=max(
+                (rows.number(turn["context"]) for turn in thoughts.get(task.id, ())), default=0
+            ),
+        )
+        for row, task in zip(found, ended, strict=True)
+    )
+
+
+def _came_to(task: Task) -> str:
+    sent = [each.body for each in task.delivery if each.body and each.sent_at]
+    return sent[0] if sent else task.tool_output or task.result_summary or ""
+
+
+def _thoughts(tx: Tx, task_ids: Sequence[str], *, whole: bool) -> dict[str, list[Row]]:
+    """The turns of each task's last round, in order."""
+    if not task_ids:
+        return {}
+    thoughts: dict[str, list[Row]] = {}
+    for row in tx.all("list_thoughts", {"tasks": json.dumps(list(task_ids)), "whole": whole}):
+        thoughts.setdefault(str(row["task_id"]), []).append(row)
+    for turns in thoughts.values():
+        turns.sort(key=_turn)
+    return thoughts
+
+
+def _turn(row: Row) -> int:
+    """`execute_tool`, `execute_tool:1`, … `execute_tool:10`."""
+    return int(str(row["name"])[len(_FIRST) + 1 :] or 0)
+
+
+def _whole_size(turns: Sequence[Row]) -> int:
+    """A thought that broke off at a call, or left no trace, would be half a talk: 0."""
+    if not turns or turns[-1]["calls"] or not turns[-1]["size"]:
+        return 0
+    return sum(rows.number(turn["size"]) for turn in turns)
+
+
+def _said(tx: Tx, task: Task) -> tuple[Said, ...]:
+    found = tx.all(
+        "list_corrections",
+        {"session": task.session_id, "task": task.id, "limit": 2 * MOST_SAID},
+    )
+    said: dict[str, Said] = {}
+    for row in found:
+        # What was asked may hold what an outsider wrote; then his answer stands alone.
+        asked = row["answer"] == Answered.ANSWER and row["taint"] == Taint.OWNER
+        text = str(row["answer_text"]).strip()
+        how, question = rows.word(Answered, row["answer"]), rows.text(row["question"])
+        said.setdefault(text, Said(text, how, question if asked else None))
+    return tuple(said.values())[:MOST_SAID]
+
+
+def _reported(tx: Tx, task: Task) -> tuple[Reported, ...]:
+    found = tx.all(
+        "list_reported", {"session": task.session_id, "task": task.id, "limit": MOST_REPORTED}
+    )
+    return tuple(
+        Reported(
+            TaskId(str(row["id"])),
+            str(row["body"]),
+            rows.at(row["sent_at"]),
+            rows.word(Taint, row["taint"]),
+        )
+        for row in found
+    )

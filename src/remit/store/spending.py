@@ -1,0 +1,140 @@
+"""What requests to a model cost: reserved before they are made, settled when they are answered.
+
+A reservation counts like money that is spent. So tasks that run beside each other cannot go over a
+limit together, and a request that was interrupted stays counted: its vendor may well charge for it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from remit.model.ids import SeriesId, TaskId
+from remit.model.reply import Usage
+from remit.model.task import Task
+from remit.store import rows
+from remit.store.database import Params, Row, Tx
+
+
+class Scope(StrEnum):
+    """Whose requests a limit counts."""
+
+    RUN = "run"  # of one task, all its rounds
+    SERIES = "series"
+    DAY = "day"  # of all tasks together
+
+
+class Unit(StrEnum):
+    TOKENS = "tokens"
+    REQUESTS = "requests"
+    CENTS = "cents"
+
+    def of(self, usage: Usage) -> int:
+        match self:
+            case Unit.TOKENS:
+                return usage.tokens
+            case Unit.REQUESTS:
+                return usage.requests
+            case Unit.CENTS:  # pragma: no branch - there is no other
+                return usage.cents
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """So much may be used since a moment; each time the owner agrees, `step` more."""
+
+    scope: Scope
+    unit: Unit
+    most: int
+    step: int
+    since: datetime | None = None
+
+    @property
+    def about(self) -> str:
+        """What the review is about that asks to raise it."""
+        return f"budget:{self.scope}"
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """A request that was not reserved: it would go over a limit as the owner raised it so far."""
+
+    limit: Limit
+    used: int
+    most: int
+
+
+def reserve(
+    tx: Tx, key: str, task: Task | None, wanted: Usage, limits: Sequence[Limit], now: datetime
+) -> Over | None:
+    """Set aside what a request may cost, if no limit forbids it; None is nobody's request yet."""
+    over = next((over for limit in limits if (over := _over(tx, task, wanted, limit))), None)
+    if over is None:
+        _write(tx, key, task, wanted, now)
+    return over
+
+
+def settle(tx: Tx, key: str, used: Usage) -> bool:
+    """Put what a request did cost in place of what was set aside; False if that was done before."""
+    return tx.run("settle_spending", {"key": key, **_amounts(used)}) == 1
+
+
+def of_task(tx: Tx, task_id: TaskId, since: int = 0) -> Usage:
+    """All that a task has used and set aside."""
+    return _usage(tx.one("sum_task_spending", {"task": task_id, "since": since}))
+
+
+def of_series(tx: Tx, series_id: SeriesId | None, since: int) -> Usage:
+    """The same of all tasks of a series; a task without one has used nothing of it."""
+    return _usage(tx.one("sum_series_spending", {"series": series_id, "since": since}))
+
+
+def of_all(tx: Tx, since: int) -> Usage:
+    return _usage(tx.one("sum_spending", {"since": since}))
+
+
+def _over(tx: Tx, task: Task | None, wanted: Usage, limit: Limit) -> Over | None:
+    unit, since = limit.unit, rows.ms(limit.since) if limit.since else 0
+    used, want = unit.of(_used(tx, task, limit.scope, since)), unit.of(wanted)
+    if used + want <= limit.most:
+        return None
+    if task is None:
+        return Over(limit, used, limit.most)
+    asked: Params = {"task": task.id, "about": limit.about, "since": since}
+    row = tx.one("count_raises", asked)
+    more = limit.step * rows.number(row["raises"] if row else 0)
+    # What the owner granted is this task's own: others who were granted more cannot use it up.
+    own = unit.of(of_task(tx, task.id, since))
+    if used + want <= limit.most + more or own + want <= more:
+        return None
+    return Over(limit, used, limit.most + more)
+
+
+def _used(tx: Tx, task: Task | None, scope: Scope, since: int) -> Usage:
+    if scope is Scope.DAY or task is None:
+        return of_all(tx, since)
+    if scope is Scope.SERIES:
+        return of_series(tx, task.series_id, since)
+    return of_task(tx, task.id, since)
+
+
+def _write(tx: Tx, key: str, task: Task | None, wanted: Usage, now: datetime) -> None:
+    whose: Params = {
+        "key": key,
+        "task": task.id if task else "",
+        "series": task.series_id if task else None,
+        "now": rows.ms(now),
+        **_amounts(wanted),
+    }
+    tx.run("reserve_spending", whose)
+
+
+def _amounts(usage: Usage) -> dict[str, int]:
+    return {unit.value: unit.of(usage) for unit in Unit}
+
+
+def _usage(row: Row | None) -> Usage:
+    assert row is not None  # noqa: S101 - a sum has one row
+    return Usage(
+        rows.number(row["tokens"]), rows.number(row["cents"]), rows.number(row["requests"])
+    )

@@ -1,0 +1,1 @@
+SELECT score, why FROM scores WHERE digest = :digest;

@@ -1,3 +1,0 @@
-SELECT * FROM tasks
- WHERE session_id = :session AND status = 'completed'
- ORDER BY no DESC LIMIT :limit;

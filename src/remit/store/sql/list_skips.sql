@@ -1,0 +1,1 @@
+SELECT * FROM skips WHERE series_id = :series ORDER BY from_at DESC LIMIT :limit;

@@ -1,0 +1,225 @@
+"""What thoughts cost: set aside before, settled after, never above a limit; and kept scores."""
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from remit.model.ids import SeriesId
+from remit.model.reply import Usage
+from remit.model.review import Answered, Decision
+from remit.model.status import Reason
+from remit.model.task import Task
+from remit.store import reviews, rows, scores, spending
+from remit.store.scores import Score
+from remit.store.spending import Limit, Over, Scope, Unit
+from tests.store.scene import Scene
+
+SERIES = SeriesId("ser-1")
+ONE = Usage(tokens=100, cents=10, requests=1)
+RUN = Limit(Scope.RUN, Unit.TOKENS, 250, 100)
+
+
+def day(scene: Scene, most: int = 250) -> Limit:
+    return Limit(Scope.DAY, Unit.TOKENS, most, 100, scene.now - timedelta(hours=9))
+
+
+def reserve(scene: Scene, key: str, task: Task, *limits: Limit, wanted: Usage = ONE) -> Over | None:
+    return scene.do(spending.reserve, key, task, wanted, limits, scene.now)
+
+
+def grant(scene: Scene, about: str) -> Task:
+    """A task whose owner was asked about a limit, and agreed."""
+    task, review_id = scene.asking(Reason.APPROVAL, about=about)
+    scene.do(reviews.decide, review_id, Decision(Answered.APPROVE), scene.now)
+    return scene.get(task.id)
+
+
+def test_what_fits_is_set_aside_and_what_does_not_leaves_nothing(scene: Scene) -> None:
+    task = scene.admit()
+
+    assert reserve(scene, "a", task, RUN) is None
+    assert reserve(scene, "b", task, RUN) is None
+    assert reserve(scene, "c", task, RUN) == Over(RUN, 200, 250)
+
+    assert spending.of_task(scene.tx, task.id) == Usage(200, 20, 2)
+
+
+def test_what_was_settled_counts_instead_of_what_was_set_aside(scene: Scene) -> None:
+    task = scene.admit()
+    reserve(scene, "a", task)
+
+    assert scene.do(spending.settle, "a", Usage(7, 1, 1))
+    assert not scene.do(spending.settle, "a", Usage(9, 9, 9))
+
+    assert spending.of_task(scene.tx, task.id) == Usage(7, 1, 1)
+
+
+def test_a_request_that_is_reckoned_anew_under_its_name_counts_once(scene: Scene) -> None:
+    task = scene.admit()
+    reserve(scene, "a", task)
+    scene.do(spending.settle, "a", Usage(7, 1, 1))
+    reserve(scene, "a", task)
+
+    assert spending.of_task(scene.tx, task.id) == ONE
+    assert scene.do(spending.settle, "a", Usage(9, 1, 1))
+    assert spending.of_task(scene.tx, task.id) == Usage(9, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("unit", "used"), [(Unit.TOKENS, 100), (Unit.REQUESTS, 1), (Unit.CENTS, 10)]
+)
+def test_every_unit_has_its_limit(scene: Scene, unit: Unit, used: int) -> None:
+    task, limit = scene.admit(), Limit(Scope.RUN, unit, used, used)
+
+    assert reserve(scene, "a", task, limit) is None
+    assert reserve(scene, "b", task, limit) == Over(limit, used, used)
+
+
+def test_the_first_limit_that_is_reached_is_named(scene: Scene) -> None:
+    task = scene.admit()
+    wide, tight = replace(RUN, most=1000), replace(RUN, unit=Unit.CENTS, most=5)
+
+    over = reserve(scene, "a", task, wide, tight, RUN)
+
+    assert over == Over(tight, 0, 5)
+
+
+def test_a_day_counts_all_tasks_and_a_run_only_its_own(scene: Scene) -> None:
+    first, second = scene.admit(), scene.admit()
+    reserve(scene, "a", first)
+    reserve(scene, "b", first)
+
+    assert reserve(scene, "c", second, RUN) is None
+    assert reserve(scene, "d", second, day(scene)) == Over(day(scene), 300, 250)
+
+
+def test_a_series_counts_its_own_tasks_within_its_span(scene: Scene) -> None:
+    span = timedelta(days=30)
+    mine, again = scene.admit(series_id=SERIES), scene.admit(series_id=SERIES)
+    other = scene.admit(series_id=SeriesId("ser-2"))
+    reserve(scene, "a", mine)
+    reserve(scene, "b", other)
+    reserve(scene, "c", scene.admit())
+
+    def limit() -> Limit:
+        return Limit(Scope.SERIES, Unit.TOKENS, 150, 100, scene.now - span)
+
+    assert reserve(scene, "d", again, limit()) == Over(limit(), 100, 150)
+    scene.wait(span.total_seconds())
+    assert reserve(scene, "d", again, limit()) == Over(limit(), 100, 150)
+    scene.wait(0.001)
+    assert reserve(scene, "d", again, limit()) is None
+
+
+def test_what_was_spent_before_the_day_began_does_not_count(scene: Scene) -> None:
+    reserve(scene, "a", scene.admit())
+    scene.wait(0.001)
+    today = replace(day(scene, 100), since=scene.now)
+
+    assert reserve(scene, "b", scene.admit(), today) is None
+
+
+def test_each_time_the_owner_agrees_a_limit_is_a_step_higher(scene: Scene) -> None:
+    task = grant(scene, "budget:run")
+    for key in "abc":
+        assert reserve(scene, key, task, RUN) is None
+
+    assert reserve(scene, "d", task, RUN) == Over(RUN, 300, 350)
+
+
+def test_to_agree_to_one_limit_raises_no_other(scene: Scene) -> None:
+    task = grant(scene, "budget:day")
+    for key in "ab":
+        assert reserve(scene, key, task, RUN) is None
+
+    assert reserve(scene, "c", task, RUN) == Over(RUN, 200, 250)
+
+
+@pytest.mark.parametrize("answer", [Answered.DECLINE, None])
+def test_only_who_agrees_raises_a_limit(scene: Scene, answer: Answered | None) -> None:
+    task, review_id = scene.asking(Reason.APPROVAL, about="budget:run")
+    if answer is not None:
+        scene.do(reviews.decide, review_id, Decision(answer), scene.now)
+
+    for key in "ab":
+        assert reserve(scene, key, task, RUN) is None
+    assert reserve(scene, "c", task, RUN) == Over(RUN, 200, 250)
+
+
+def test_what_was_granted_for_a_day_is_gone_with_it(scene: Scene) -> None:
+    task = grant(scene, "budget:day")
+    none = replace(day(scene), most=0)
+    assert reserve(scene, "a", task, none) is None
+
+    scene.wait(1)
+    tomorrow = replace(none, since=scene.now)
+    assert reserve(scene, "b", task, tomorrow) == Over(tomorrow, 0, 0)
+
+
+def test_what_a_task_was_granted_others_cannot_use_up(scene: Scene) -> None:
+    task = grant(scene, "budget:day")
+    for key in "abcdef":
+        reserve(scene, key, scene.admit())  # granted, too: 350 over the limit
+
+    assert reserve(scene, "mine", task, day(scene)) is None
+    assert reserve(scene, "more", task, day(scene)) == Over(day(scene), 700, 350)
+
+
+def test_spending_changes_no_task_and_no_journal(scene: Scene) -> None:
+    task = scene.admit()
+    before = {**scene.image(), "spending": []}
+
+    reserve(scene, "a", task)
+    scene.do(spending.settle, "a", ONE)
+
+    assert {**scene.image(), "spending": []} == before
+    assert scene.complaints() == []
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    asked=st.lists(
+        st.tuples(
+            st.integers(0, 3),  # whose
+            st.integers(0, 400),  # reckoned
+            st.none() | st.floats(0, 1),  # the part of it that is used; None: interrupted
+        ),
+        max_size=30,
+    ),
+    most=st.integers(0, 1000),
+)
+def test_whatever_is_asked_in_whatever_order_no_limit_is_passed(
+    asked: list[tuple[int, int, float | None]], most: int
+) -> None:
+    with TemporaryDirectory() as folder:
+        scene = Scene(Path(folder) / "agent.db")
+        tasks = [scene.admit(str(n)) for n in range(4)]
+        limits = (replace(RUN, most=most // 2), day(scene, most))
+        for n, (whose, tokens, part) in enumerate(asked):
+            task = tasks[whose]
+            before = spending.of_all(scene.tx, 0).tokens, spending.of_task(scene.tx, task.id).tokens
+            over = reserve(scene, str(n), task, *limits, wanted=Usage(tokens, requests=1))
+            fits = before[0] + tokens <= most and before[1] + tokens <= most // 2
+            assert (over is None) is fits
+            if over is None and part is not None:
+                scene.do(spending.settle, str(n), Usage(int(tokens * part), requests=1))
+            assert spending.of_all(scene.tx, 0).tokens <= most
+        scene.close()
+
+
+def test_a_score_is_kept_once(scene: Scene) -> None:
+    assert scores.get(scene.tx, "a") is None
+
+    scene.do(scores.keep, "a", Score(0.25, "it can wait"), scene.now)
+    scene.do(scores.keep, "a", Score(1.0, "it cannot"), scene.now)
+    scene.do(scores.keep, "b", Score(1.0, "it cannot"), scene.now)
+
+    assert scores.get(scene.tx, "a") == Score(0.25, "it can wait")
+    assert scores.get(scene.tx, "b") == Score(1.0, "it cannot")
+    (row,) = scene.sql("SELECT at FROM scores WHERE digest = 'a'")
+    assert row["at"] == rows.ms(scene.now)
