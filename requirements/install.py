@@ -1,6 +1,7 @@
 """Install locks into a venv: one line of progress, and pip's own words only when it fails.
 
-`python requirements/install.py "Remit" .venv build runtime` sets up what is called Remit.
+`python requirements/install.py "Remit" .venv build runtime` sets up what is called Remit. What
+begins with a hyphen is handed to pip.
 """
 
 import subprocess
@@ -22,15 +23,20 @@ def main(title: str, place: str, *names: str) -> None:
     if not python.exists():
         progress.show("a virtual environment")
         subprocess.run([sys.executable, "-m", "venv", "--clear", place], check=True)
-    locks = [LOCKS / f"{name}.lock" for name in names]
+    flags = [name for name in names if name.startswith("-")]
+    locks = [LOCKS / f"{name}.lock" for name in names if name not in flags]
     wanted = sum(lock.read_text().count("==") for lock in locks)
-    _install(python, locks, wanted, progress)
+    _install(python, [*flags, *_asked(locks)], wanted, progress)
     progress.end(f"{wanted} packages, {time.monotonic() - started:.0f} s")
 
 
-def _install(python: Path, locks: list[Path], wanted: int, progress: "Progress") -> None:
+def _asked(locks: list[Path]) -> list[str]:
+    return [word for lock in locks for word in ("-r", str(lock))]
+
+
+def _install(python: Path, asked: list[str], wanted: int, progress: "Progress") -> None:
     pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
-    command = [*pip, "--require-hashes", *(word for lock in locks for word in ("-r", str(lock)))]
+    command = [*pip, "--require-hashes", *asked]
     said: list[str] = []
     found = 0
     with subprocess.Popen(

@@ -10,13 +10,12 @@ import os
 from pathlib import Path
 
 import pytest
-from pydantic_ai import ToolApproved
-from pydantic_ai.messages import ModelRequest, ModelResponse
+from pydantic_ai.messages import ModelRequest, ModelResponse, ToolCallPart
 
 from remit.brain import history
 from remit.errors import Permanent
-from remit.model.reply import Prompt
-from tests.brain.states import ANSWER, QUESTION, agent, made
+from remit.model.reply import Prompt, ToolResult
+from tests.brain.states import ANSWER, QUESTION, TOOLS, made
 from tests.live.place import Place, brain
 from tests.live.vendor import Order, Vendor
 from tests.live.wire import Answer
@@ -30,7 +29,7 @@ if os.environ.get("REMIT_WRITE_GOLDEN") == "1":
 
 STATES = sorted(GOLDEN.glob("*.json"))
 ANSWERED = [path for path in STATES if "answered" in path.name]
-PAUSED = [path for path in STATES if "paused" in path.name]
+CALLED = [path for path in STATES if "called" in path.name or "paused" in path.name]
 
 
 def _text(path: Path) -> str:
@@ -38,7 +37,8 @@ def _text(path: Path) -> str:
 
 
 def test_there_is_a_state_of_each_kind() -> None:
-    assert len(ANSWERED) == len(PAUSED) == len(Place)
+    assert len(ANSWERED) == len(Place)
+    assert len(CALLED) == 2 * len(Place)
 
 
 @pytest.mark.parametrize("path", STATES, ids=lambda path: path.stem)
@@ -59,7 +59,7 @@ def test_a_stored_state_is_read_and_written_again_as_it_was(path: Path) -> None:
 @pytest.mark.parametrize("path", ANSWERED, ids=lambda path: path.stem)
 async def test_a_stored_state_is_thought_on_from(path: Path, place: Place) -> None:
     async with Vendor() as vendor, brain(vendor, place) as mind:
-        await mind.turn(Prompt("And now?"), session="ses-1", earlier=[_text(path)])
+        await mind.think(Prompt("And now?", earlier=(_text(path),)), session="ses-1")
 
         told = vendor.heard[0].text
     assert "Which park" in told
@@ -67,29 +67,24 @@ async def test_a_stored_state_is_thought_on_from(path: Path, place: Place) -> No
     assert told.index("Lumphini") < told.index("And now?")
 
 
-@pytest.mark.parametrize("path", PAUSED, ids=lambda path: path.stem)
-async def test_a_stored_question_is_answered_and_the_call_made_once(path: Path) -> None:
-    calls: list[tuple[str, int]] = []
-
-    def book(park: str, people: int) -> str:
-        calls.append((park, people))
-        return "Booked."
-
-    run = history.load(_text(path))
-    assert run.deferred_tool_requests is not None
-    (waiting,) = run.deferred_tool_requests.approvals
-    place = Place(path.stem.removeprefix("v1-paused-"))
-    async with Vendor() as vendor, agent(vendor, place, book) as asking:
+@pytest.mark.parametrize("place", Place)
+@pytest.mark.parametrize("path", CALLED, ids=lambda path: path.stem)
+async def test_a_stored_call_is_thought_on_from_with_any_vendor(path: Path, place: Place) -> None:
+    (call,) = [
+        part
+        for message in history.load(_text(path)).messages
+        for part in message.parts
+        if isinstance(part, ToolCallPart)
+    ]
+    results = (ToolResult(call.tool_call_id, "Booked for two."),)
+    async with Vendor() as vendor, brain(vendor, place) as mind:
         vendor.orders = [Order(Answer("Done."))]
-        result = await asking.run(
-            message_history=run.messages,
-            deferred_tool_results=run.deferred_tool_requests.build_results(
-                approvals={waiting.tool_call_id: ToolApproved()}
-            ),
-        )
+        prompt = Prompt("", tools=TOOLS, earlier=(_text(path),), results=results)
+        reply = await mind.think(prompt, session="ses-1")
 
-    assert result.output == "Done."
-    assert calls == [("Lumphini", 2)]
+    told = vendor.heard[0].text
+    assert reply.text == "Done."
+    assert told.index("Which park") < told.index("Lumphini") < told.index("Booked for two.")
 
 
 @pytest.mark.parametrize(
@@ -99,3 +94,9 @@ async def test_a_stored_question_is_answered_and_the_call_made_once(path: Path) 
 def test_what_cannot_be_read_is_refused(state: str) -> None:
     with pytest.raises(Permanent, match="cannot be read"):
         history.load(state)
+
+
+async def test_what_another_kind_of_brain_left_is_passed_over() -> None:
+    assert history.join(["scripted", _text(ANSWERED[0]), "obedient"]) == history.join(
+        [_text(ANSWERED[0])]
+    )

@@ -37,6 +37,7 @@ class Vendor(StrEnum):
     OPENAI_CHAT = "openai-chat"
     OPENAI_RESPONSES = "openai-responses"
     OLLAMA = "ollama"
+    LOCAL = "local"  # a process of ours, spoken to as OpenAI's chat is
 
 
 class Wanted(Protocol):
@@ -75,9 +76,15 @@ class Model:
     base_url: str | None  # None is the vendor's own
     key_name: str  # the environment variable that holds the key
     key: Secret | None
+    grammar: str = ""  # what its answers are bound to, where a server can do that
+
+    @property
+    def has_tools(self) -> bool:
+        """Whether it knows how to call them. What fits a laptop answers with prose instead."""
+        return self.vendor is not Vendor.LOCAL
 
     def __str__(self) -> str:
-        place = f" at {self.base_url}" if self.base_url else ""
+        place = f" at {self.base_url}" if self.base_url and self.vendor is not Vendor.LOCAL else ""
         return f"{self.vendor}:{self.name}{place}"
 
 
@@ -259,5 +266,7 @@ def _with_key(model: Model, environ: Mapping[str, str], *, needed: bool) -> Mode
 
 
 def _found(model: Model) -> str:
+    if model.vendor is Vendor.LOCAL:
+        return f"{model}, on this machine; all that it writes asks you first."
     key = f", with the key in {model.key_name}" if model.key else ", without a key"
     return f"{model}{key}."

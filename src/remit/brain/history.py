@@ -9,7 +9,7 @@ from typing import Final
 
 from pydantic import ValidationError
 from pydantic_ai.conversation import Conversation, ConversationTypeAdapter
-from pydantic_ai.messages import ModelMessage
+from pydantic_ai.messages import ModelMessage, ModelRequest, UserPromptPart
 
 from remit.errors import Permanent
 
@@ -34,6 +34,11 @@ def load(state: str) -> Conversation:
     raise Permanent(f"What an earlier run left cannot be read by this Remit ({why}).")
 
 
-def join(states: Iterable[str]) -> list[ModelMessage]:
-    """The messages of earlier runs, oldest first."""
-    return [message for state in states for message in load(state).messages]
+def join(states: Iterable[str], recalled: str = "") -> list[ModelMessage]:
+    """The messages of earlier runs, oldest first, after what is recalled of those before them.
+
+    What another kind of brain left is none of ours: a series may have changed its brain.
+    """
+    told = [ModelRequest([UserPromptPart(recalled)])] if recalled else []
+    ours = (state for state in states if state.startswith("{"))
+    return [*told, *(message for state in ours for message in load(state).messages)]

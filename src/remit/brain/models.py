@@ -5,15 +5,20 @@ event loop, so that nobody pays for them who does not think.
 """
 
 import asyncio
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import TypeAlias, TypeVar
 
-from remit.brain.choose import Choice, Model, Role
-from remit.brain.turn import Filled, Line, OnText, Turn
-from remit.model.reply import Ask, Prompt, Reply
+from remit.brain import price
+from remit.brain.choose import Choice, Limits, Model, Role
+from remit.brain.turn import Filled, Line
+from remit.model.reply import Ask, Prompt, Reply, Usage
 from remit.model.status import Reason
+from remit.ports import OnText
 
 T = TypeVar("T")
+
+Dial: TypeAlias = Callable[[Model, Limits], Awaitable[Line]]  # opens a line
 
 
 class ModelBrain:
@@ -22,34 +27,57 @@ class ModelBrain:
     It keeps no state: what an earlier run left is handed in, what this one leaves is handed back.
     """
 
-    def __init__(self, choice: Choice, role: Role = Role.THINK) -> None:
+    def __init__(self, choice: Choice, role: Role = Role.THINK, dial: Dial | None = None) -> None:
         self._choice = choice
         self._role = role
+        self._dial = dial or _dial
         self._open: Line | None = None
         self._loading = asyncio.Lock()
+        self._others: list[ModelBrain] = []
+
+    def as_role(self, role: Role) -> "ModelBrain":
+        """The same choice of models for another role; it hangs up when this one does."""
+        self._others.append(ModelBrain(self._choice, role, self._dial))
+        return self._others[-1]
 
     @property
     def ready(self) -> bool:
         """Whether a model was found."""
         return self._role in self._choice.models
 
-    async def think(self, prompt: Prompt, *, session: str, on_text: OnText | None = None) -> Reply:
-        return (await self.turn(prompt, session=session, on_text=on_text)).reply
+    @property
+    def has_tools(self) -> bool:
+        """Whether it makes sense to offer it tools."""
+        model = self._choice.models.get(self._role)
+        return model is not None and model.has_tools
 
-    async def turn(
-        self,
-        prompt: Prompt,
-        *,
-        session: str,
-        earlier: Sequence[str] = (),
-        on_text: OnText | None = None,
-    ) -> Turn:
-        """Think on from what earlier turns left, oldest first."""
+    @property
+    def metered(self) -> bool:
+        """Whether its thoughts are paid for: without a model nothing is asked."""
+        return self.ready
+
+    async def estimate(self, prompt: Prompt) -> Usage:
+        """What a thought may cost at most; money only where the model's price is known."""
+        answer = self._choice.limits.tokens
+        usage = price.reckon(prompt, answer)
         model = self._choice.models.get(self._role)
         if model is None:
-            return Turn(self._lacking())
+            return usage
+        await self._line(model)  # it loads what knows the prices
+        return replace(usage, cents=price.cents(model, usage.tokens - answer, answer))
+
+    async def think(self, prompt: Prompt, *, session: str) -> Reply:
+        return await self._say(prompt, session, None)
+
+    async def think_aloud(self, prompt: Prompt, *, session: str, on_text: OnText) -> Reply:
+        return await self._say(prompt, session, on_text)
+
+    async def _say(self, prompt: Prompt, session: str, on_text: OnText | None) -> Reply:
+        model = self._choice.models.get(self._role)
+        if model is None:
+            return self._lacking()
         line = await self._line(model)
-        return await line.say(prompt, session, earlier, on_text)
+        return await line.say(prompt, session, on_text)
 
     async def fill(self, prompt: Prompt, form: type[T], *, session: str) -> Filled[T] | Reply:
         """Have a form (a dataclass or a pydantic model) filled in, or be told why it is not."""
@@ -64,6 +92,8 @@ class ModelBrain:
         line, self._open = self._open, None
         if line is not None:
             await line.close()
+        for other in self._others:
+            await other.close()
 
     def _lacking(self) -> Reply:
         lacks = self._choice.lacks[self._role]
@@ -73,11 +103,15 @@ class ModelBrain:
     async def _line(self, model: Model) -> Line:
         async with self._loading:
             if self._open is None:
-                self._open = await asyncio.to_thread(_connect, model, self._choice)
+                self._open = await self._dial(model, self._choice.limits)
             return self._open
 
 
-def _connect(model: Model, choice: Choice) -> Line:
+async def _dial(model: Model, limits: Limits) -> Line:
+    return await asyncio.to_thread(_connect, model, limits)
+
+
+def _connect(model: Model, limits: Limits) -> Line:
     from remit.brain.talk import Talk  # noqa: PLC0415 - see above: seconds, for who thinks
 
-    return Talk(model, choice.limits)
+    return Talk(model, limits)

@@ -6,6 +6,9 @@
     <deliverable>Lumphini Park.</deliverable>
 - when: visa
   ask: Which passport do you hold?
+- when: offers             # calls tools; what comes of it is in the next prompt
+  use: {tool: search_tasks, args: {query: offers}}    # or a list of such
+  times: 1
 - when: flaky
   fail: transient          # or permanent
   times: 2                 # then the next fitting entry answers
@@ -13,19 +16,30 @@
 """
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 import yaml
 
 from remit.errors import BadInput, Permanent, Transient
-from remit.model.codec import Json, from_json
-from remit.model.reply import Ask, Prompt, Reply
+from remit.model.codec import Json, JsonMap, from_json
+from remit.model.reply import Ask, Prompt, Reply, ToolCall
 from remit.model.status import Reason
+from remit.ports import OnText
 
 Failure: TypeAlias = Literal["transient", "permanent"]
+_STATE: Final = "scripted"  # there is nothing to remember, but it did answer
 _FAILURES: Final = ("transient", "permanent")
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A call of a tool."""
+
+    tool: str
+    args: JsonMap = field(default_factory=dict)
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +50,7 @@ class Line:
     reply: str | None = None
     ask: str | None = None
     fail: str | None = None
+    use: tuple[Use, ...] = ()
     times: int = 0  # how often it answers; 0 is always
     seconds: float = 0  # how long it takes to think
     done: tuple[int, ...] = ()
@@ -49,15 +64,25 @@ class ScriptedBrain:
 
     async def think(self, prompt: Prompt, *, session: str) -> Reply:
         del session
-        self.heard.append(prompt.text)
-        line = self._next(prompt.text)
+        self.heard.append(prompt.whole)
+        # What is told with every task fits every entry, or none.
+        line = self._next(replace(prompt, rules="").whole)
         if line.seconds:
             await asyncio.sleep(line.seconds)
         if line.fail is not None:
             raise (Permanent if line.fail == "permanent" else Transient)("The script says: fail.")
         if line.ask is not None:
             return Reply("", ask=Ask(Reason.INPUT, line.ask))
+        if line.use:
+            return Reply(line.reply or "", calls=_calls(line, prompt), state=_STATE, done=line.done)
         return Reply(line.reply or "", done=line.done)
+
+    async def think_aloud(self, prompt: Prompt, *, session: str, on_text: OnText) -> Reply:
+        """Speak the reply line by line."""
+        reply = await self.think(prompt, session=session)
+        for line in reply.text.splitlines(keepends=True):
+            await on_text(line)
+        return reply
 
     def _next(self, text: str) -> Line:
         for place, line in enumerate(self._script):
@@ -66,6 +91,14 @@ class ScriptedBrain:
                 self._used[place] += 1
                 return line
         raise Permanent("The script has no answer to this prompt.")
+
+
+def _calls(line: Line, prompt: Prompt) -> tuple[ToolCall, ...]:
+    """The calls of an entry; each has an id that no other turn of the run has."""
+    turn = len(prompt.earlier)
+    return tuple(
+        ToolCall(use.id or f"call-{turn}-{n}", use.tool, use.args) for n, use in enumerate(line.use)
+    )
 
 
 def load(path: Path) -> ScriptedBrain:
@@ -85,13 +118,15 @@ def parse(data: Json) -> ScriptedBrain:
 
 
 def _line(number: int, entry: Json) -> Line:
+    if isinstance(entry, dict) and isinstance(entry.get("use"), dict):
+        entry = entry | {"use": [entry["use"]]}
     try:
         line = from_json(Line, entry)
     except BadInput as error:
         said = str(error).replace("Line.", "").replace("Line ", "it ", 1)
         raise BadInput(f"Entry {number} of the brain's script: {said}") from None
-    if sum(part is not None for part in (line.reply, line.ask, line.fail)) != 1:
-        raise BadInput(f"Entry {number} of the brain's script needs one of reply, ask, fail.")
+    if sum(part is not None for part in (line.reply or line.use or None, line.ask, line.fail)) != 1:
+        raise BadInput(f"Entry {number} of the brain's script needs one of reply, ask, fail, use.")
     if line.fail is not None and line.fail not in _FAILURES:
         raise BadInput(f"Entry {number} of the brain's script: fail is transient or permanent.")
     return line

@@ -3,11 +3,22 @@
 Loads the vendors' library; `models` imports it with the first thought.
 """
 
+import json
 import math
 from collections.abc import AsyncIterable, Iterable, Sequence
-from typing import Final, TypeVar
+from dataclasses import replace
+from typing import Final, TypeVar, cast
 
-from pydantic_ai import Agent, RunContext, ToolOutput, capture_run_messages
+from pydantic_ai import (
+    Agent,
+    DeferredToolRequests,
+    DeferredToolResults,
+    NativeOutput,
+    RunContext,
+    ToolDefinition,
+    ToolOutput,
+    capture_run_messages,
+)
 from pydantic_ai.agent import EventStreamHandler
 from pydantic_ai.conversation import Conversation
 from pydantic_ai.exceptions import UnexpectedModelBehavior
@@ -19,18 +30,23 @@ from pydantic_ai.messages import (
     PartStartEvent,
     TextPart,
     TextPartDelta,
+    ToolCallPart,
 )
+from pydantic_ai.toolsets import ExternalToolset
 from pydantic_ai.usage import UsageLimits
 
 from remit.brain import failures, history, vendors
 from remit.brain.choose import Limits, Model
 from remit.brain.held import hold
-from remit.brain.turn import Filled, OnText, Turn
+from remit.brain.turn import Filled
 from remit.errors import Transient
-from remit.model.reply import Ask, Prompt, Reply, Usage
+from remit.model.codec import JsonMap
+from remit.model.reply import Ask, Prompt, Reply, Tool, ToolCall, ToolResult, Usage
+from remit.ports import OnText
 
 T = TypeVar("T")
 
+_MOST_ARGS: Final = 2000
 HEALS: Final = 2  # how often a model is told what is wrong with a form it filled in
 
 
@@ -51,27 +67,29 @@ class Talk:
     async def close(self) -> None:
         await self._access.close()
 
-    async def say(
-        self, prompt: Prompt, session: str, earlier: Sequence[str], on_text: OnText | None
-    ) -> Turn:
+    async def say(self, prompt: Prompt, session: str, on_text: OnText | None) -> Reply:
         """Ask once. Half an answer is never taken for a whole one."""
         with capture_run_messages() as messages:
             try:
                 result = await self._agent.run(
-                    prompt.text,
-                    message_history=history.join(earlier),
+                    prompt.text or None,
+                    instructions=prompt.rules or None,
+                    output_type=[str, DeferredToolRequests] if prompt.tools else str,
+                    toolsets=[_toolset(prompt.tools)] if prompt.tools else None,
+                    deferred_tool_results=_results(prompt.results),
+                    message_history=history.join(prompt.earlier, prompt.recalled),
                     conversation_id=session,
                     event_stream_handler=_listener(on_text) if on_text else None,
                     usage_limits=UsageLimits(request_limit=1),
                     infer_name=False,
                 )
             except Exception as error:  # noqa: BLE001 - all that a vendor throws is sorted
-                return Turn(self._unanswered(error, messages))
-        reply = self._read(result.response, sound(result.output))
+                return self._unanswered(error, messages)
         run = Conversation(
             messages=result.new_messages(), usage=result.usage, conversation_id=session
         )
-        return Turn(reply, sound(history.dump(run)))
+        reply = self._read(result.response, result.output)
+        return replace(reply, state=sound(history.dump(run)))
 
     async def fill(self, prompt: Prompt, form: type[T], session: str) -> Filled[T] | Reply:
         """Have a form filled in; what does not fit it is handed back to the model, twice."""
@@ -79,7 +97,7 @@ class Talk:
             try:
                 result = await self._agent.run(
                     prompt.text,
-                    output_type=ToolOutput(form, name="answer", max_retries=HEALS),
+                    output_type=_bound(form, self._model),
                     conversation_id=session,
                     retries={"output": HEALS},
                     usage_limits=UsageLimits(request_limit=1 + HEALS),
@@ -92,24 +110,27 @@ class Talk:
                     raise Transient(tries) from None
                 return self._unanswered(error, messages)
         if not _is_whole(result.response):
-            return self._read(result.response, sound(result.response.text or ""))
+            return self._read(result.response, result.response.text or "")
         return Filled(result.output, _usage(result.new_messages()))
 
     def _unanswered(self, error: Exception, messages: Sequence[ModelMessage]) -> Reply:
         """What is left to say when there is no answer: a refusal is one too."""
         last = _last(messages)
         if isinstance(error, UnexpectedModelBehavior) and last:
-            return self._read(last, sound(last.text or ""))
+            return self._read(last, last.text or "")
         sorted_ = failures.sort(error, self._model)
         if isinstance(sorted_, Ask):
             return Reply("", ask=sorted_)
         raise sorted_ from None
 
-    def _read(self, response: ModelResponse, text: str) -> Reply:
+    def _read(self, response: ModelResponse, output: str | DeferredToolRequests) -> Reply:
         """An answer counts by how it ended; only one that came to its own end may be delivered."""
         details = response.provider_details or {}
         usage = _usage([response])
+        text = sound(output if isinstance(output, str) else response.text or "")
         match response.finish_reason:
+            case "stop" | "tool_call" if isinstance(output, DeferredToolRequests):
+                return Reply(text, usage=usage, calls=tuple(_call(each) for each in output.calls))
             case "stop" if text.strip():
                 return Reply(text, usage=usage)
             case "stop" | "tool_call":
@@ -126,6 +147,13 @@ class Talk:
         return Reply(hold(text, why), usage=usage, flaw=f"The answer is not whole: {why}")
 
 
+def _bound(form: type[T], model: Model) -> ToolOutput[T] | NativeOutput[T]:
+    """A form as the arguments of a call; as the answer itself, for a model that knows no calls."""
+    if model.has_tools:
+        return ToolOutput(form, name="answer", max_retries=HEALS)
+    return NativeOutput(form, name="answer", template=False)
+
+
 def _last(messages: Sequence[ModelMessage]) -> ModelResponse | None:
     """The answer that a run ended with, if it was one that it ended with."""
     last = messages[-1] if messages else None
@@ -139,6 +167,34 @@ def _is_whole(response: ModelResponse) -> bool:
 def sound(text: str) -> str:
     """The text without half characters, which no file and no channel would take."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _toolset(tools: Sequence[Tool]) -> ExternalToolset[object]:
+    """Tools that nobody runs while a model is asked: its calls come back, and code decides."""
+    return ExternalToolset(
+        [
+            ToolDefinition(
+                name=tool.name, description=tool.says, parameters_json_schema=dict(tool.schema)
+            )
+            for tool in tools
+        ]
+    )
+
+
+def _results(results: Sequence[ToolResult]) -> DeferredToolResults | None:
+    if not results:
+        return None
+    return DeferredToolResults(calls={result.call: result.text for result in results})
+
+
+def _call(part: ToolCallPart) -> ToolCall:
+    """What the model wants; arguments that are no JSON object become none, and are refused."""
+    try:
+        args = cast("JsonMap", part.args_as_dict())
+        json.dumps(args, allow_nan=False).encode()
+    except (ValueError, AssertionError, RecursionError):
+        args = {"unreadable": sound(str(part.args))[:_MOST_ARGS]}
+    return ToolCall(part.tool_call_id, part.tool_name, args)
 
 
 def _listener(on_text: OnText) -> EventStreamHandler[object]:
@@ -159,8 +215,9 @@ def _listener(on_text: OnText) -> EventStreamHandler[object]:
 
 def _usage(messages: Iterable[ModelMessage]) -> Usage:
     responses = [message for message in messages if isinstance(message, ModelResponse)]
-    tokens = sum(response.usage.total_tokens for response in responses)
-    return Usage(tokens, math.ceil(sum(_price(response) for response in responses) * 100))
+    tokens = [response.usage.total_tokens for response in responses]
+    cents = math.ceil(sum(_price(response) for response in responses) * 100)
+    return Usage(sum(tokens), cents, len(responses), tokens[-1] if tokens else 0)
 
 
 def _price(response: ModelResponse) -> float:

@@ -1,22 +1,136 @@
-"""One thought: the prompt is made, the brain is asked, its reply is kept whole."""
+"""One turn of a thought: the prompt is made, the brain is asked, its reply is kept whole."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from typing import Final, TypeAlias
 
-from remit.brain import prompt
+from remit.brain import command, progress, prompt
+from remit.brain.budget import Metered, Purse
+from remit.brain.models import ModelBrain
+from remit.brain.progress import Progress, Tell
+from remit.brain.prompt import Standing
+from remit.brain.tools import Toolbox
 from remit.model.plan import Plan
-from remit.model.reply import Memory, Reply
-from remit.model.task import Task
-from remit.ports import Brain, Channel
+from remit.model.reply import Ask, Exchange, Memory, Prompt, Reply, Tool, ToolResult
+from remit.model.task import Budget, Task
+from remit.ports import Brain, Channel, LiveBrain
+
+States: TypeAlias = Callable[[Sequence[str]], Awaitable[Sequence[str]]]  # what earlier tasks left
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What surrounds every thought."""
+
+    who: str = ""  # who the brain is, and whom it works for
+    now: Callable[[], datetime] | None = None  # the time on the owner's own clock, in his zone
+    guidelines: Callable[[], str] = str
+    redact: Callable[[str], str] = str  # takes out of a text what nobody may see
+
+
+_NOWHERE: Final = Surroundings()
 
 
 class Thinker:
-    def __init__(self, brain: Brain, channels: Mapping[str, Channel], who: str = "") -> None:
+    def __init__(
+        self,
+        brain: Brain,
+        channels: Mapping[str, Channel],
+        around: Surroundings = _NOWHERE,
+        *,
+        tools: Toolbox | None = None,
+        states: States | None = None,
+        purse: Purse | None = None,
+    ) -> None:
         self._brain = brain
         self._channels = channels
-        self._who = who  # who the brain is, and whom it works for
+        self._around = around
+        self._tools = tools or Toolbox()
+        self._states = states
+        self._purse = purse
 
-    async def think(self, task: Task, plan: Plan, memory: Memory) -> Reply:
+    async def think(
+        self,
+        task: Task,
+        plan: Plan,
+        memory: Memory,
+        past: Sequence[Exchange] = (),
+        tell: Tell | None = None,
+    ) -> Reply:
+        """Think one turn, on from what the turns before it left."""
+        if command.is_for(task):
+            return command.turn(task, plan, past)
+        words = await self._words(task, plan, memory, past)
+        say = partial(self._say, words, task, len(plan.work), tell)
+        meter = self._meter
+        if self._purse is None or meter is None:
+            return await say()
+        # A leg that comes after another pays anew, and what that one did is not forgotten.
+        key = f"{task.id}:{task.round}:{len(past)}:{task.lease}"
+        granted = bool(past) and _is_about_budget(past[-1].reply)
+        estimate = await meter.estimate(words)
+        thought = await self._purse.pay(key, task, estimate, say, granted=granted)
+        return Reply("", ask=thought) if isinstance(thought, Ask) else thought
+
+    async def spent(self, task: Task) -> Budget | None:
+        """What a task's thoughts have cost, in all its rounds; None if they cost nothing."""
+        if self._purse is None or self._meter is None:
+            return None
+        return await self._purse.spent(task)
+
+    @property
+    def _meter(self) -> Metered | None:
+        """The brain, if its thoughts cost something."""
+        brain = self._brain
+        return brain if isinstance(brain, Metered) and brain.metered else None
+
+    async def _say(self, words: Prompt, task: Task, items: int, tell: Tell | None) -> Reply:
+        reply = await self._aloud(words, task, items, tell)
+        # A brain that is not heard while it thinks says in its reply what is done.
+        done = {*reply.done, *progress.ticked(reply.text, items)}
+        return replace(reply, done=tuple(sorted(done)))
+
+    async def _aloud(self, words: Prompt, task: Task, items: int, tell: Tell | None) -> Reply:
+        now = self._around.now
+        if tell is None or now is None or not isinstance(self._brain, LiveBrain):
+            return await self._brain.think(words, session=task.session_id)
+        async with Progress(tell, items, now, self._around.redact) as heard:
+            return await self._brain.think_aloud(words, session=task.session_id, on_text=heard.hear)
+
+    async def _words(
+        self, task: Task, plan: Plan, memory: Memory, past: Sequence[Exchange]
+    ) -> Prompt:
+        tools = await self._offered(task)
+        now = self._around.now() if self._around.now else None
+        words = prompt.render(task, plan, memory, self._standing(plan, tools), now)
+        states = [exchange.reply.state for exchange in past if exchange.reply.state]
+        results = _results(past)
+        if states:
+            text = "" if results else prompt.goes_on(task, now)
+            words = replace(words, text=text, results=results)
+        earlier = await self._states(memory.runs) if self._states and memory.runs else ()
+        return replace(words, earlier=(*earlier, *states), tools=tools)
+
+    async def _offered(self, task: Task) -> tuple[Tool, ...]:
+        """What may be called, by a brain that can call at all."""
+        if isinstance(self._brain, ModelBrain) and not self._brain.has_tools:
+            return ()
+        return await self._tools.offered(task)
+
+    def _standing(self, plan: Plan, tools: Sequence[Tool]) -> Standing:
         names = dict.fromkeys(delivery.channel for delivery in plan.delivery)
-        guidance = [self._channels[name].guidance for name in names if name in self._channels]
-        words = prompt.render(task, plan, memory, guidance, self._who)
-        return await self._brain.think(words, session=task.session_id)
+        guidance = (self._channels[name].guidance for name in names if name in self._channels)
+        ticks = any(tool.name == prompt.TICK_ITEM for tool in tools)
+        return Standing(self._around.who, self._around.guidelines(), tuple(guidance), ticks)
+
+
+def _is_about_budget(reply: Reply) -> bool:
+    return reply.ask is not None and (reply.ask.about or "").startswith("budget")
+
+
+def _results(past: Sequence[Exchange]) -> tuple[ToolResult, ...]:
+    """What the brain has not been told yet: the results of the last turn that left a state."""
+    spoken = [exchange for exchange in past if exchange.reply.state]
+    return spoken[-1].results if spoken else ()

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from httpx2 import AsyncHTTPTransport
 from pydantic_ai.exceptions import UnexpectedModelBehavior
 from pydantic_ai.messages import ModelResponse
 from pydantic_ai.models import Model as TheirModel
@@ -49,7 +50,9 @@ class Access:
 def connect(model: Model, limits: Limits) -> Access:
     """Make a line. Nothing is sent yet."""
     _hush()
-    http = create_async_httpx2_client()
+    # What goes to this machine goes there straight, whatever proxy the environment names.
+    straight = AsyncHTTPTransport() if model.vendor is Vendor.LOCAL else None
+    http = create_async_httpx2_client(transport=straight)
     http.event_hooks["response"].append(_leave_long_waits_to_the_engine)
     key = model.key.reveal() if model.key else None
     theirs: TheirModel
@@ -63,7 +66,7 @@ def connect(model: Model, limits: Limits) -> Access:
                 base_url=model.base_url, api_key=key or "none", http_client=http
             )
             theirs = OllamaModel(model.name, provider=ollama, profile=_WHOLE_OLLAMA)
-        case Vendor.OPENAI_CHAT | Vendor.OPENAI_RESPONSES:
+        case Vendor.OPENAI_CHAT | Vendor.OPENAI_RESPONSES | Vendor.LOCAL:
             openai: OpenAIProvider | OpenAICompatibleProvider
             if model.base_url:
                 openai = OpenAICompatibleProvider(
@@ -72,9 +75,9 @@ def connect(model: Model, limits: Limits) -> Access:
             else:
                 openai = OpenAIProvider(api_key=key, http_client=http)
             theirs = (
-                OpenAIChatModel(model.name, provider=openai, profile=_WHOLE)
-                if model.vendor is Vendor.OPENAI_CHAT
-                else _Foreground(model.name, provider=openai)
+                _Foreground(model.name, provider=openai)
+                if model.vendor is Vendor.OPENAI_RESPONSES
+                else OpenAIChatModel(model.name, provider=openai, profile=_WHOLE)
             )
     return Access(theirs, _settings(model, limits), http.aclose)
 
@@ -96,6 +99,9 @@ def _settings(model: Model, limits: Limits) -> ModelSettings:
         # The owner's words are not left lying with the vendor.
         private: ModelSettings = OpenAIResponsesModelSettings(openai_store=False)
         return merge_model_settings(common, private) or common
+    if model.grammar:
+        bound = ModelSettings(extra_body={"grammar": model.grammar})
+        return merge_model_settings(common, bound) or common
     return common
 
 

@@ -1,0 +1,198 @@
+"""Pays for thoughts: what one may cost is set aside first, and only what fits is thought.
+
+Three limits: a run (one task, all its rounds), a series in 30 days, and the owner's day, of all
+tasks together. What is set aside counts as spent, so tasks that think beside each other cannot go
+over a limit together. A request that was interrupted stays counted as reckoned: nobody can say
+what its vendor charges. Over a limit the owner is asked; the task keeps all that it has.
+"""
+
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime, time, timedelta, tzinfo
+from typing import Final, Protocol, TypeVar, runtime_checkable
+
+from remit.errors import StoreTrouble
+from remit.model.reply import Ask, Prompt, Usage
+from remit.model.status import Reason
+from remit.model.task import Budget, Task
+from remit.ports import Clock
+from remit.settings import Budget as Limits
+from remit.store import spending
+from remit.store.database import Database
+from remit.store.spending import Limit, Over, Scope, Unit
+
+SERIES_SPAN: Final = timedelta(days=30)
+_PAUSE: Final = 1.0  # seconds, while the disk takes nothing
+_FAILED: Final = Usage(requests=1)  # a request without an answer: that it was made is all we know
+_KINDS: Final = {Scope.RUN: "This run", Scope.SERIES: "This series", Scope.DAY: "The day"}
+_WHEN: Final = {Scope.RUN: "", Scope.SERIES: " in 30 days", Scope.DAY: ""}
+
+
+@runtime_checkable
+class Metered(Protocol):
+    """A brain whose thoughts cost something."""
+
+    @property
+    def metered(self) -> bool: ...
+
+    async def estimate(self, prompt: Prompt) -> Usage:
+        """What a thought may cost at most."""
+
+
+class Paid(Protocol):
+    """Something that a model was asked for, with what it took."""
+
+    @property
+    def usage(self) -> Usage: ...
+
+
+T = TypeVar("T", bound=Paid)
+
+
+class Purse:
+    """Reserves, lets think, and settles."""
+
+    def __init__(
+        self, db: Database, clock: Clock, limits: Limits, day_start: Callable[[datetime], datetime]
+    ) -> None:
+        self._db = db
+        self._clock = clock
+        self._limits = limits
+        self._day_start = day_start
+
+    async def pay(
+        self,
+        key: str,
+        task: Task,
+        estimate: Usage,
+        think: Callable[[], Awaitable[T]],
+        *,
+        granted: bool = False,
+    ) -> T | Ask:
+        """Think if it can be paid for; else say what to ask the owner.
+
+        What he has just granted is thought, whatever it costs; after it the limits hold again.
+        """
+        over = await self._reserve(key, task, estimate, granted=granted)
+        if over is not None:
+            return Ask(Reason.APPROVAL, sentence(over, estimate), about=over.limit.about)
+        return await self._settled(key, estimate, think)
+
+    async def pay_for_all(
+        self, key: str, estimate: Usage, think: Callable[[], Awaitable[T]]
+    ) -> T | None:
+        """The same for what belongs to no task, such as reading a message: the day alone counts.
+
+        What cannot be paid for is not thought, and nobody is asked.
+        """
+        now = self._clock.now()
+        day = [limit for limit in self._of_all(now) if limit.scope is Scope.DAY]
+        over = await self._db.write(spending.reserve, key, None, estimate, day, now)
+        if over is not None:
+            return None
+        return await self._settled(key, estimate, think)
+
+    async def spent(self, task: Task) -> Budget:
+        """What a task has used in all its rounds, what is set aside included."""
+        used = await self._db.read(spending.of_task, task.id)
+        return Budget(used.tokens, used.cents)
+
+    async def _settled(self, key: str, estimate: Usage, think: Callable[[], Awaitable[T]]) -> T:
+        """Think, and put what it took in place of what was set aside."""
+        try:
+            thought = await think()
+        except TimeoutError:
+            raise  # we broke it off: its vendor may charge for it all the same
+        except Exception:
+            await self._settle(key, _FAILED)
+            raise
+        await self._settle(key, _known(thought.usage, estimate))
+        return thought
+
+    async def _reserve(
+        self, key: str, task: Task, estimate: Usage, *, granted: bool
+    ) -> Over | None:
+        while True:
+            now = self._clock.now()
+            limits = () if granted else tuple(self._of(task, now))
+            try:
+                return await self._db.write(spending.reserve, key, task, estimate, limits, now)
+            except StoreTrouble:
+                await self._clock.sleep(_PAUSE)
+
+    async def _settle(self, key: str, usage: Usage) -> None:
+        # A thought that was paid for is not lost over a full disk: what was set aside stays.
+        with suppress(StoreTrouble):
+            await self._db.write(spending.settle, key, usage)
+
+    def _of(self, task: Task, now: datetime) -> Iterator[Limit]:
+        """The limits that hold for a task; 0 in the settings is none."""
+        ours, his = self._limits, task.budget
+        run = {
+            Unit.TOKENS: ours.run_tokens or None if his.tokens is None else his.tokens,
+            Unit.REQUESTS: ours.run_requests or None,
+            Unit.CENTS: ours.run_cents or None if his.cents is None else his.cents,
+        }
+        for unit, most in run.items():
+            if most is not None:
+                yield Limit(Scope.RUN, unit, most, most)
+        for limit in self._of_all(now):
+            if limit.scope is not Scope.SERIES or task.series_id:
+                yield replace(limit, step=run[limit.unit] or limit.most)
+
+    def _of_all(self, now: datetime) -> Iterator[Limit]:
+        """The limits that one task does not have to itself."""
+        ours, month, today = self._limits, now - SERIES_SPAN, self._day_start(now)
+        for scope, unit, most, since in (
+            (Scope.SERIES, Unit.TOKENS, ours.series_tokens, month),
+            (Scope.SERIES, Unit.CENTS, ours.series_cents, month),
+            (Scope.DAY, Unit.TOKENS, ours.day_tokens, today),
+            (Scope.DAY, Unit.CENTS, ours.day_cents, today),
+        ):
+            if most:
+                yield Limit(scope, unit, most, most, since)
+
+
+def sentence(over: Over, wanted: Usage) -> str:
+    """Which limit it is, what is used of it, and what it means to approve."""
+    limit, unit = over.limit, over.limit.unit
+    may = f"{_KINDS[limit.scope]} may use {_amount(over.most, unit)}{_WHEN[limit.scope]}"
+    used = f"used or set aside: {_number(over.used, unit)}"
+    next_ = f"the next request may take {_number(unit.of(wanted), unit)}"
+    whose = "the day's limit for this task" if limit.scope is Scope.DAY else "the limit"
+    step = f"by {_amount(limit.step, unit)} " if limit.step else ""
+    return f"{may}; {used}; {next_}. Approve to raise {whose} {step}and go on."
+
+
+def midnight(zone: tzinfo | None) -> Callable[[datetime], datetime]:
+    """When a moment's day began by the clock of a zone; None is the machine's own.
+
+    Where midnight does not exist the day begins with the first moment after it, where there are
+    two of them with the first.
+    """
+
+    def start(now: datetime) -> datetime:
+        first = datetime.combine(now.astimezone(zone).date(), time.min)
+        there = first.replace(tzinfo=zone) if zone else first.astimezone()
+        return there.astimezone(UTC)
+
+    return start
+
+
+def _known(usage: Usage, estimate: Usage) -> Usage:
+    """A vendor that does not say what an answer took is taken to have used all that was set aside.
+
+    What was not asked of it (no key, no model) has cost nothing.
+    """
+    if usage.requests and not usage.tokens:
+        return Usage(estimate.tokens, estimate.cents, usage.requests)
+    return usage
+
+
+def _amount(number: int, unit: Unit) -> str:
+    return _number(number, unit) + ("" if unit is Unit.CENTS else f" {unit}")
+
+
+def _number(number: int, unit: Unit) -> str:
+    return f"${number / 100:,.2f}" if unit is Unit.CENTS else f"{number:,}"

@@ -1,0 +1,189 @@
+"""Work that needs no brain: a command from the settings, run once, and what it said.
+
+A task names its command as its agent, `command:backup`. The thinker's first turn asks for that
+tool and no other; the spine begins it on record, so that it is not run twice after a crash unless
+the settings allow it; the second turn makes a reply of what came of it. The tool is allowed for
+the tasks that were made for it and denied to all others, so no model can call it.
+"""
+
+import asyncio
+import os
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from remit.errors import Permanent
+from remit.model.plan import Plan
+from remit.model.reply import Exchange, Policy, Reply, Tool, ToolCall, ToolResult
+from remit.model.task import Creator, Taint, Task
+from remit.settings import Command
+
+PREFIX: Final = "command:"
+OUTPUT: Final = "output.txt"  # in the task's workspace
+MOST_KEPT: Final = 1_000_000  # bytes
+MOST_TOLD: Final = 4_000  # characters
+_GRACE: Final = 2.0  # seconds to end in good order, and for what is still in a pipe
+_ALWAYS: Final = ("PATH", "HOME", "LANG")
+_WENT_WELL: Final = "exit 0"
+_LAST_LINES: Final = 5
+
+
+def is_for(task: Task) -> bool:
+    """Whether a task is command work."""
+    return (task.assigned_agent or "").startswith(PREFIX)
+
+
+def turn(task: Task, plan: Plan, past: Sequence[Exchange]) -> Reply:
+    """Ask for the command; once it has ended, reply with what it said."""
+    if not past:
+        return Reply("", calls=(ToolCall("command", str(task.assigned_agent)),))
+    (result,) = past[-1].results
+    if result.failed:
+        raise Permanent(result.text)
+    head, _, said = result.text.partition("\n")
+    if head != _WENT_WELL or not plan.delivery:
+        return Reply(result.text)
+    # What the command said is judged as a brain's words are: tags or controls in it are held.
+    name = str(task.assigned_agent).removeprefix(PREFIX)
+    body = said if said.strip() else f"{name} ended well and said nothing."
+    return Reply(f"{head}\n\n<deliverable>\n{body}\n</deliverable>")
+
+
+class CommandTool:
+    """Runs one command of the settings, for the tasks that were made for it."""
+
+    def __init__(
+        self, name: str, command: Command, *, work: Path, environ: Mapping[str, str], limit: float
+    ) -> None:
+        self.tool = Tool(PREFIX + name, f"Runs the command {name} of the settings.")
+        self.warning = ""
+        self._name = name
+        self._command = command
+        self._work = work  # where each task has its workspace
+        self._limit = min(command.timeout, limit)
+        names = (*_ALWAYS, *command.env)
+        self._environ = {key: environ[key] for key in names if key in environ}
+
+    @property
+    def may_repeat(self) -> bool:
+        return self._command.repeat
+
+    def policy(self, task: Task) -> Policy:
+        mine = task.assigned_agent == self.tool.name and task.created_by is not Creator.AGENT
+        return Policy.ALLOW if mine else Policy.DENY
+
+    async def use(self, task: Task, call: ToolCall) -> ToolResult:
+        workspace = self._work / task.id
+        try:
+            workspace.mkdir(parents=True, exist_ok=True, mode=0o700)
+            code, output = await self._run(self._command.cwd or str(workspace))
+            await asyncio.to_thread(_keep, workspace / OUTPUT, output)
+        except OSError as error:
+            sentence = f"{self._name} could not be run: {error.strerror or error}."
+            return ToolResult(call.id, sentence, failed=True)
+        said = output.decode("utf-8", "replace")
+        if code == 0:
+            text = f"{_WENT_WELL}\n{_tail(said)}"
+            return ToolResult(call.id, text, taint=Taint.PUBLIC, raw=True)
+        sentence = f"{self._name} {self._ended(code)}{_last_words(said)}"
+        return ToolResult(call.id, sentence, failed=True, taint=Taint.PUBLIC, raw=True)
+
+    async def _run(self, where: str) -> tuple[int | None, bytes]:
+        """Its exit code, None if it took too long, and the end of what it said."""
+        # A pipe of our own: a child that is left behind may hold it open, and is not waited for.
+        with _pipe() as (mouth, ear):
+            process = await asyncio.create_subprocess_exec(
+                *self._command.argv,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=mouth,
+                stderr=asyncio.subprocess.STDOUT,
+                cwd=where,
+                env=self._environ,
+                start_new_session=True,
+            )
+            mouth.close()
+            return await self._heard(process, ear)
+
+    async def _heard(
+        self, process: asyncio.subprocess.Process, ear: BinaryIO
+    ) -> tuple[int | None, bytes]:
+        output = bytearray()
+        reading = asyncio.create_task(_read(ear, output))
+        code: int | None = None
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._limit):
+                    code = await process.wait()
+            await _end(process)
+            await asyncio.wait((reading,), timeout=_GRACE)
+        finally:
+            await _end(process)
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+        return code, bytes(output)
+
+    def _ended(self, code: int | None) -> str:
+        if code is None:
+            return f"was stopped after {self._limit:g} s"
+        return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+
+
+@contextmanager
+def _pipe() -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """Where a command speaks, and where it is heard."""
+    ear, mouth = os.pipe()
+    with os.fdopen(mouth, "wb", 0) as speaks, os.fdopen(ear, "rb", 0) as hears:
+        yield speaks, hears
+
+
+async def _read(ear: BinaryIO, output: bytearray) -> None:
+    stream = asyncio.StreamReader()
+    protocol = asyncio.StreamReaderProtocol(stream)
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, ear)
+    try:
+        while piece := await stream.read(65_536):
+            output += piece
+            del output[:-MOST_KEPT]
+    finally:
+        transport.close()
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Leave nothing of it behind: the whole group is asked to end, then made to."""
+    try:
+        if process.returncode is None:
+            _signal(process, signal.SIGTERM)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), _GRACE)
+    finally:
+        _signal(process, signal.SIGKILL)
+    await process.wait()
+
+
+def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
+    # It may be gone, or have become another user's.
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
+
+
+def _keep(path: Path, output: bytes) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+    with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
+        file.write(output)
+
+
+def _tail(said: str) -> str:
+    """The end of what was said, in whole lines; what is left out is named."""
+    said = said.rstrip()
+    if len(said) <= MOST_TOLD:
+        return said
+    start = said.find("\n", len(said) - MOST_TOLD) + 1 or len(said) - MOST_TOLD
+    return f"(the end of {len(said)} characters; the rest is in {OUTPUT})\n{said[start:]}"
+
+
+def _last_words(said: str) -> str:
+    lines = [line for line in said.splitlines() if line.strip()][-_LAST_LINES:]
+    seen = " / ".join("".join(c for c in line if c.isprintable()).strip()[:200] for line in lines)
+    return f": {seen}" if seen else "."

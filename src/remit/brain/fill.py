@@ -1,0 +1,47 @@
+"""What a model is asked beside the work on a task: paid for from the day's budget, or not asked."""
+
+import hashlib
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from remit.brain.budget import Paid, Purse
+from remit.brain.models import ModelBrain
+from remit.brain.turn import Filled
+from remit.model.reply import Prompt, Reply
+from remit.ports import Clock
+
+T = TypeVar("T")
+P = TypeVar("P", bound=Paid)
+
+
+class Paying:
+    """A model that is paid for what belongs to no task. What the day cannot pay for is None."""
+
+    def __init__(self, mind: ModelBrain, purse: Purse, clock: Clock) -> None:
+        self._mind = mind
+        self._purse = purse
+        self._clock = clock
+
+    async def think(self, prompt: Prompt, *, session: str) -> Reply | None:
+        return await self._paid(prompt, lambda: self._mind.think(prompt, session=session))
+
+    async def fill(self, prompt: Prompt, form: type[T], *, session: str) -> T | None:
+        """Have a form filled in; one that is not is None too."""
+        filled = await self._paid(prompt, lambda: self._mind.fill(prompt, form, session=session))
+        return filled.form if isinstance(filled, Filled) else None
+
+    async def _paid(self, prompt: Prompt, think: Callable[[], Awaitable[P]]) -> P | None:
+        told = f"{self._clock.now().isoformat()} {prompt.whole}"
+        key = f"aside:{hashlib.sha256(told.encode()).hexdigest()}"
+        estimate = await self._mind.estimate(prompt)
+        return await self._purse.pay_for_all(key, estimate, think)
+
+
+class Filling:
+    """Has a form filled in for one who knows no prompts and no sessions."""
+
+    def __init__(self, mind: Paying) -> None:
+        self._mind = mind
+
+    async def __call__(self, prompt: str, form: type[T], /) -> T | None:
+        return await self._mind.fill(Prompt(prompt), form, session="read")

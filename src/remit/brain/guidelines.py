@@ -1,0 +1,60 @@
+"""The owner's standing words to the brain, from a file that he may change at any time."""
+
+from pathlib import Path
+from typing import Final
+
+from remit.errors import BadInput
+
+FILE: Final = "guidelines.txt"
+MOST: Final = 16_000  # characters: they are told with every thought
+DEFAULT_FILE: Final = """\
+# What your agent is told before every task, in your own words: one guideline a line or as you
+# like. Lines that begin with # are not told. A change counts from the next thought on.
+
+# Write short sentences, and say where a figure comes from.
+# Prices in euros, distances in kilometres.
+# If something is not certain, say so.
+"""
+
+
+class Guidelines:
+    """Reads the file when it has changed; while it cannot be read, the last good words hold."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._seen: tuple[int, ...] = ()
+        self._text = ""
+        if self._stamp():
+            self._text = read(path)
+            self._seen = self._stamp()
+
+    def __call__(self) -> str:
+        stamp = self._stamp()
+        if stamp == self._seen:
+            return self._text
+        try:
+            self._text = read(self._path) if stamp else ""
+        except BadInput:
+            return self._text  # half-way through an edit; a start would refuse it by name
+        self._seen = stamp
+        return self._text
+
+    def _stamp(self) -> tuple[int, ...]:
+        try:
+            found = self._path.stat()
+        except OSError:
+            return ()
+        return (found.st_mtime_ns, found.st_size, found.st_ino)
+
+
+def read(path: Path) -> str:
+    """What of a file is told; one that cannot be told is refused with a sentence."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path} cannot be read ({error}); write it as text in UTF-8.") from None
+    text = "\n".join(line.rstrip() for line in lines if not line.startswith("#")).strip()
+    if len(text) > MOST:
+        sentence = f"{path} has {len(text)} characters; at most {MOST} can be told with every task."
+        raise BadInput(sentence)
+    return text

@@ -1,0 +1,106 @@
+"""The process that holds a local model's weights and answers on loopback.
+
+It is a process of its own, for loading freezes the one it happens in for seconds, and what is
+native may crash. It is told once, on stdin, what to load, says on stdout where it answers, and ends
+when stdin does: it cannot outlive whoever started it, however that one dies.
+"""
+
+import hashlib
+import json
+import os
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+HOST: Final = "127.0.0.1"
+_BATCH: Final = 128  # tokens read at once; who hangs up is noticed between two batches
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What to load, and how."""
+
+    name: str
+    path: str
+    sha256: str
+    key: str  # whoever asks must have it, for any program on this machine could
+    threads: int
+    context: int
+
+    def dump(self) -> bytes:
+        return json.dumps(asdict(self)).encode() + b"\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Where the model answers, or what is wrong: with its file (`damaged`), or otherwise."""
+
+    address: str = ""
+    damaged: str = ""
+    failed: str = ""
+
+    @classmethod
+    def load(cls, line: bytes) -> "Loaded":
+        """What the process said; one that died said nothing."""
+        return cls(**json.loads(line)) if line else cls(failed="its process ended")
+
+
+def main() -> None:
+    # Whatever the library may print, only our one line goes to whoever listens.
+    told = os.fdopen(os.dup(1), "wb")
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(quiet, 1)
+    server, loaded = _load(Order(**json.loads(sys.stdin.buffer.readline())))
+    told.write(json.dumps(asdict(loaded)).encode() + b"\n")
+    told.flush()
+    if server is not None:
+        sys.stdin.buffer.read()
+    # Taken down in order, it would first end the answer that it is at, which nobody waits for.
+    os._exit(0)
+
+
+def _load(order: Order) -> tuple[object, Loaded]:
+    try:
+        with Path(order.path).open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        return None, Loaded(damaged=error.strerror or type(error).__name__)
+    if found != order.sha256:
+        return None, Loaded(damaged="its hash is not the one that is known")
+    try:
+        return _serve(order)
+    except Exception as error:  # noqa: BLE001 - whatever it is, whoever waits is told
+        return None, Loaded(failed=f"{type(error).__name__}: {error}")
+
+
+def _serve(order: Order) -> tuple[object, Loaded]:
+    import xllamacpp  # noqa: PLC0415 - an extra: most do without
+
+    wanted = xllamacpp.CommonParams()
+    wanted.model.path = order.path
+    wanted.model_alias = {order.name}  # else it names itself by its path, in all that is stored
+    wanted.hostnames = [HOST]
+    wanted.port = 0
+    wanted.api_keys = [order.key]
+    wanted.n_ctx = order.context
+    wanted.n_parallel = 1
+    wanted.n_batch = wanted.n_ubatch = _BATCH
+    wanted.cpuparams.n_threads = wanted.cpuparams_batch.n_threads = order.threads
+    # What Qwen asks for. Without a penalty a small model falls into saying one word for ever.
+    wanted.sampling.temp, wanted.sampling.top_p, wanted.sampling.top_k = 0.7, 0.8, 20
+    wanted.sampling.penalty_repeat = 1.1
+    wanted.cache_ram_mib = 0  # gigabytes, else
+    wanted.offline = True
+    wanted.ui = wanted.endpoint_slots = False
+    wanted.cors_origins = f"http://{HOST}"
+    wanted.verbosity = -1
+    server = xllamacpp.Server(wanted)
+    address = str(server.listening_address)
+    if not address.startswith(f"http://{HOST}:"):
+        return None, Loaded(failed=f"it listens on {address}")
+    return server, Loaded(address)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,184 @@
+"""A model on this machine, for who has no key: small, slow, and trusted with nothing.
+
+It is spoken to as any vendor is, over HTTP, on loopback. Its process is started with the first
+thought and stopped with the last. What it says is marked: none of it goes out before the owner has
+looked.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from sys import executable
+from typing import Final, NamedTuple, TypeVar
+
+from remit.brain.choose import Choice, Limits, Model, Role, Vendor, Wanted
+from remit.brain.llama import Loaded, Order
+from remit.brain.secret import Secret
+from remit.brain.turn import Filled, Line
+from remit.brain.weights import QWEN, Weights
+from remit.errors import Transient
+from remit.model.reply import Ask, Prompt, Reply
+from remit.model.status import Reason
+from remit.ports import OnText
+
+T = TypeVar("T")
+
+EXTRA: Final = "pip install 'remit[local-model]'"
+CONTEXT: Final = 8192  # tokens of prompt and answer together; 235 MB
+MOST_TOKENS: Final = 1536  # of an answer: minutes on a slow machine, yet within the time limit
+# A model this small forgets the tags half of the time: it is not only asked for them, but bound.
+_TAG: Final = "<deliverable>"
+TAGGED: Final = f'root ::= [^<]* "{_TAG}" [^<]+ "</deliverable>"'
+_SECONDS_TO_LOAD: Final = 120.0
+_RUNTIME: Final = "xllamacpp"
+_CHILD: Final = ("-P", "-m", "remit.brain.llama")  # -P: nothing of the current folder is loaded
+
+# Measured: with what it extracts and scores alone, one in six is right. The rules do better.
+_ABLE: Final = (Role.THINK, Role.SUMMARISE)
+_UNABLE: Final = "Rules do this; the local model is too weak for it."
+
+
+def found(folder: Path, wanted: Wanted, weights: Weights = QWEN) -> Choice:
+    """What the local model can be asked for, or what it lacks."""
+    lacks = lacking(folder, weights)
+    model = Model(Vendor.LOCAL, weights.name, None, "", None)
+    limits = Limits(wanted.time_limit, min(wanted.token_limit, MOST_TOKENS))
+    if lacks:
+        return Choice({}, dict.fromkeys(Role, lacks), limits)
+    unable: dict[Role, str] = {role: _UNABLE for role in Role if role not in _ABLE}
+    return Choice(dict.fromkeys(_ABLE, model), unable, limits)
+
+
+def lacking(folder: Path, weights: Weights = QWEN) -> str:
+    """What must be done before the local model can think; nothing, if it can."""
+    if runtime := lacks_runtime():
+        return runtime
+    if not (folder / weights.file).is_file():
+        return (
+            f"The weights of the local model are not in {folder}: `remit brain use local` fetches "
+            "them. Start Remit again."
+        )
+    return ""
+
+
+def lacks_runtime() -> str:
+    """What to install before anything else; nothing, if it is there."""
+    if find_spec(_RUNTIME) is None:
+        return f"The local model needs one more package: {EXTRA}. Then start Remit again."
+    return ""
+
+
+class _Lines(NamedTuple):
+    free: Line
+    tagged: Line
+
+
+class LocalLine:
+    """A line to the local model. One speaks at a time, and whoever waits loses no time limit."""
+
+    def __init__(
+        self, folder: Path, weights: Weights, limits: Limits, *, key: str, threads: int
+    ) -> None:
+        path = str(folder / weights.file)
+        self._order = Order(weights.name, path, weights.sha256, key, threads, CONTEXT)
+        self._model = Model(Vendor.LOCAL, weights.name, None, "", Secret(key))
+        self._limits = limits
+        self._turn = asyncio.Lock()
+        self._process: asyncio.subprocess.Process | None = None
+        self._open: _Lines | None = None
+
+    async def dial(self, model: Model, limits: Limits) -> Line:
+        """The same line for every role: the weights are loaded once."""
+        del model, limits
+        return self
+
+    async def say(self, prompt: Prompt, session: str, on_text: OnText | None) -> Reply:
+        """Ask once. The answer asks first before it goes to anyone, the owner included."""
+        async with self._turn:
+            lines = await self._lines()
+            if isinstance(lines, Ask):
+                return Reply("", ask=lines)
+            line = lines.tagged if _TAG in prompt.whole else lines.free
+            reply = await line.say(replace(prompt, tools=()), session, on_text)
+            return replace(reply, asks_first=True)
+
+    async def fill(self, prompt: Prompt, form: type[T], session: str) -> Filled[T] | Reply:
+        async with self._turn:
+            lines = await self._lines()
+            if isinstance(lines, Ask):
+                return Reply("", ask=lines)
+            return await lines.free.fill(prompt, form, session)
+
+    async def close(self) -> None:
+        """Hang up and end the process, even in the middle of a word."""
+        lines, self._open = self._open, None
+        process, self._process = self._process, None
+        if process is not None:
+            await _end(process)
+        for line in lines or ():
+            await line.close()
+
+    async def _lines(self) -> _Lines | Ask:
+        """Open lines; a process that died is started anew."""
+        if self._open is not None and self._process and self._process.returncode is None:
+            return self._open
+        await self.close()
+        try:
+            loaded = await self._started()
+            if loaded.address:
+                address = f"{loaded.address}/v1"
+                self._open = await asyncio.to_thread(_connect, self._model, address, self._limits)
+                return self._open
+        finally:
+            if self._open is None:
+                await self.close()
+        if loaded.damaged:
+            return Ask(Reason.AUTH, _damaged(self._order.path, loaded))
+        raise Transient(f"The local model did not start: {loaded.failed}.")
+
+    async def _started(self) -> Loaded:
+        process = self._process = await _spawn(_CHILD)
+        assert process.stdin  # noqa: S101 - it is piped, as is the other
+        assert process.stdout  # noqa: S101
+        process.stdin.write(self._order.dump())
+        try:
+            async with asyncio.timeout(_SECONDS_TO_LOAD):
+                return Loaded.load(await process.stdout.readline())
+        except TimeoutError:
+            return Loaded(failed=f"it took longer than {_SECONDS_TO_LOAD:.0f} s")
+
+
+def _damaged(path: str, loaded: Loaded) -> str:
+    return (
+        f"The weights {path} cannot be used ({loaded.damaged}). `remit brain use local` fetches "
+        "them again. Then approve."
+    )
+
+
+async def _spawn(arguments: Sequence[str]) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        executable,
+        *arguments,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        # Ctrl-C is for us: what it is at may still be wanted while we come to a stop.
+        start_new_session=True,
+    )
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """End it at once: it holds nothing that anyone would miss."""
+    with suppress(ProcessLookupError):
+        process.kill()
+    await process.wait()
+
+
+def _connect(model: Model, address: str, limits: Limits) -> _Lines:
+    from remit.brain.talk import Talk  # noqa: PLC0415 - seconds, for who thinks
+
+    free = replace(model, base_url=address)
+    return _Lines(Talk(free, limits), Talk(replace(free, grammar=TAGGED), limits))

@@ -1,0 +1,171 @@
+"""A line to a server on the net: each message is posted; the answer is JSON or a stream of it.
+
+Loads the HTTP library; `server` imports it with the first address.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from itertools import count
+from typing import Final
+
+import httpx2
+
+from remit.brain.mcp import wire
+from remit.brain.mcp.wire import Limits, Refusal, Trouble
+from remit.brain.secret import Secret
+from remit.model.codec import JsonMap
+
+_GRACE: Final = 2.0  # seconds for what nobody waits for
+_GONE: Final = 404
+_REFUSED: Final = 400
+_FAILED: Final = 500
+_UNKNOWN: Final = (401, 403)
+_SESSION: Final = "Mcp-Session-Id"
+
+
+class Address:
+    def __init__(self, url: str, limits: Limits, token: Secret | None = None) -> None:
+        self.version = ""
+        self.changed = False
+        self.alive = True
+        self._url = url
+        self._limits = limits
+        self._token = token
+        self._session = ""
+        self._numbers = count(1)
+        local = url.startswith("http://")  # only this machine is spoken to without TLS
+        self._web = httpx2.AsyncClient(
+            timeout=limits.seconds, follow_redirects=False, trust_env=not local
+        )
+
+    async def ask(self, method: str, params: JsonMap) -> JsonMap:
+        number = next(self._numbers)
+        name = self._limits.name
+        try:
+            async with asyncio.timeout(self._limits.seconds):
+                return wire.answer(await self._asked(number, method, params), name)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+            why = f"The server {name} cannot be reached: {type(error).__name__}."
+            raise Trouble(why, sent=False) from None
+        except TimeoutError:
+            await self._forget(number)
+            why = f"The server {name} did not answer in {self._limits.seconds:g} s."
+            raise Trouble(why, sent=True) from None
+        except asyncio.CancelledError:
+            await self._forget(number)
+            raise
+        except httpx2.HTTPError as error:
+            why = f"The line to the server {name} broke: {type(error).__name__}."
+            raise Trouble(why, sent=True) from None
+
+    async def tell(self, method: str, params: JsonMap) -> None:
+        await self._post(wire.news(method, params))
+
+    async def close(self) -> None:
+        self.alive = False
+        try:
+            if self._session:
+                async with asyncio.timeout(_GRACE):
+                    await self._web.delete(self._url, headers=self._headers("", {}))
+        except (TimeoutError, httpx2.HTTPError):
+            pass  # it will find out by itself
+        finally:
+            await self._web.aclose()
+
+    async def _forget(self, number: int) -> None:
+        """Nobody waits for this answer any more; to hang up is enough, but for older servers."""
+        gone: JsonMap = {"requestId": number, "reason": "The client does not wait any longer."}
+        if self.version != wire.MODERN:
+            with suppress(Trouble, TimeoutError):
+                async with asyncio.timeout(_GRACE):
+                    await self.tell("notifications/cancelled", gone)
+
+    async def _asked(self, number: int, method: str, params: JsonMap) -> JsonMap:
+        body = wire.packed(wire.question(number, method, params))
+        headers = self._headers(method, params)
+        async with self._web.stream("POST", self._url, content=body, headers=headers) as response:
+            self._check(response.status_code)
+            self._session = response.headers.get(_SESSION, self._session)
+            kind = response.headers.get("content-type", "").partition(";")[0].strip()
+            async for part in _parts(response, kind, self._limits.name):
+                for message in wire.unpacked(part):
+                    if wire.is_answer(message, number):
+                        return message
+                    await self._other(message, response.status_code)
+            if response.status_code >= _REFUSED:
+                raise Refusal(f"it answered with status {response.status_code}")
+        raise Trouble(f"The server {self._limits.name} sent no answer.", sent=True)
+
+    def _check(self, status: int) -> None:
+        """What a status means before anything is read; 400 may hold an answer all the same."""
+        name = self._limits.name
+        if status == _GONE and self._session:
+            self.alive = False
+            raise Trouble(f"The server {name} has forgotten this session.", sent=False)
+        if status in _UNKNOWN:
+            why = f"The server {name} wants to be shown a token; [mcp.{name}] token_env names it."
+            raise Trouble(why, sent=False)
+        if status >= _FAILED:
+            raise Trouble(f"The server {name} failed with status {status}.", sent=True)
+
+    async def _other(self, message: JsonMap, status: int) -> None:
+        error = message.get("error")
+        if status >= _REFUSED and isinstance(error, dict):
+            raise Refusal(str(error.get("message") or status)[:2000])
+        self.changed = self.changed or wire.says_changed(message)
+        reply = wire.polite(message)
+        if reply is not None:
+            with suppress(Trouble):  # what it asked aside does not spoil its answer
+                await self._post(reply)
+
+    async def _post(self, message: JsonMap) -> None:
+        headers = self._headers(str(message.get("method") or ""), {})
+        try:
+            async with asyncio.timeout(self._limits.seconds):
+                async with self._web.stream(
+                    "POST", self._url, content=wire.packed(message), headers=headers
+                ):
+                    pass  # there is nothing to read: it was told, not asked
+        except (TimeoutError, httpx2.HTTPError):
+            raise Trouble(f"The line to {self._limits.name} broke.", sent=True) from None
+
+    def _headers(self, method: str, params: JsonMap) -> dict[str, str]:
+        headers = {
+            "Accept": "application/json, text/event-stream",
+            "Accept-Encoding": "identity",
+            "Content-Type": "application/json",
+        }
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token.reveal()}"
+        if self._session:
+            headers[_SESSION] = self._session
+        if self.version:
+            headers["MCP-Protocol-Version"] = self.version
+        if self.version == wire.MODERN:
+            headers["Mcp-Method"] = method
+            named = params.get("name")
+            headers |= {"Mcp-Name": named} if isinstance(named, str) else {}
+        return headers
+
+
+async def _parts(response: httpx2.Response, kind: str, name: str) -> AsyncIterator[bytes]:
+    """The messages of an answer as they come: one in JSON, or those of an event stream."""
+    buffer, total = b"", 0
+    async for piece in response.aiter_bytes():
+        total += len(piece)
+        if total > wire.MOST_BYTES:
+            raise Trouble(f"The server {name} sent more than {wire.MOST_BYTES} bytes.", sent=True)
+        buffer += piece
+        if kind != "text/event-stream":
+            continue
+        buffer = buffer.replace(b"\r\n", b"\n")
+        *events, buffer = buffer.split(b"\n\n")
+        for event in events:
+            yield _said(event)
+    yield _said(buffer) if kind == "text/event-stream" else buffer
+
+
+def _said(event: bytes) -> bytes:
+    lines = (line[5:].removeprefix(b" ") for line in event.split(b"\n") if line[:5] == b"data:")
+    return b"\n".join(lines)

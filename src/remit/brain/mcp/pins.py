@@ -1,0 +1,56 @@
+"""How each tool described itself when the owner last allowed it, so that a change is noticed."""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+from remit.model.codec import text_of
+from remit.model.reply import Tool
+
+
+class Pins:
+    """A small file; if it cannot be read, every tool counts as changed."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._known: dict[str, str] | None = None
+        self._broken = False
+
+    def is_changed(self, tool: Tool) -> bool:
+        """Whether it says something else of itself than it did; a new tool has not changed."""
+        known = self._read()
+        return self._broken or known.get(tool.name, digest(tool)) != digest(tool)
+
+    def pin(self, tool: Tool) -> None:
+        """The owner lets it be used as it describes itself now. Durable before it is used."""
+        known = self._read()
+        if known.get(tool.name) == digest(tool):
+            return
+        self._known = known | {tool.name: digest(tool)}
+        self._broken = False
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        beside = self._path.with_suffix(".half")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        with os.fdopen(os.open(beside, flags, 0o600), "w", encoding="utf-8") as file:
+            json.dump(self._known, file, indent=1, sort_keys=True)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(self._path)
+
+    def _read(self) -> dict[str, str]:
+        if self._known is None:
+            self._known = {}
+            try:
+                found = json.loads(self._path.read_text(encoding="utf-8"))
+                self._known = {str(name): str(was) for name, was in found.items()}
+            except FileNotFoundError:
+                pass
+            except (OSError, ValueError, AttributeError):
+                self._broken = True
+        return self._known
+
+
+def digest(tool: Tool) -> str:
+    """Of all that a tool says of itself."""
+    return hashlib.sha256(text_of([tool.name, tool.says, tool.schema]).encode()).hexdigest()

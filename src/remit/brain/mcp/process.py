@@ -1,0 +1,179 @@
+"""A line to a program: a message a line, in on its stdin and out on its stdout.
+
+It has a process group of its own and only the variables that were named. What it says on stderr
+is kept in a file, up to a limit.
+"""
+
+import asyncio
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+from remit.brain.mcp import wire
+from remit.brain.mcp.wire import Limits, Trouble
+from remit.model.codec import JsonMap
+
+MOST_STDERR: Final = 1_000_000  # bytes
+_MOST_UNASKED: Final = 10_000  # messages that answer nothing, one after the other
+_GRACE: Final = 2.0  # seconds to end in good order
+
+
+class Process:
+    """A program that was started; `start` makes one."""
+
+    def __init__(self, running: asyncio.subprocess.Process, limits: Limits, log: Path) -> None:
+        self.version = ""
+        self.changed = False
+        self._running = running
+        self._limits = limits
+        self._numbers = count(1)
+        self._waiting: dict[int, asyncio.Future[JsonMap]] = {}
+        self._broken = ""  # why nothing comes from it any more
+        self._unasked = 0
+        self._reading = asyncio.create_task(self._read())
+        self._noting = asyncio.create_task(_note(running, log))
+
+    @property
+    def alive(self) -> bool:
+        return not self._broken and self._running.returncode is None
+
+    async def ask(self, method: str, params: JsonMap) -> JsonMap:
+        number = next(self._numbers)
+        answer = self._waiting[number] = asyncio.get_running_loop().create_future()
+        try:
+            async with asyncio.timeout(self._limits.seconds):
+                await self._write(wire.question(number, method, params))
+                return wire.answer(await answer, self._limits.name)
+        except TimeoutError:
+            await self._forget(number)
+            why = f"The server {self._limits.name} did not answer in {self._limits.seconds:g} s."
+            raise Trouble(why, sent=True) from None
+        except asyncio.CancelledError:
+            await self._forget(number)
+            raise
+        finally:
+            self._waiting.pop(number, None)
+
+    async def tell(self, method: str, params: JsonMap) -> None:
+        await self._write(wire.news(method, params))
+
+    async def close(self) -> None:
+        """Leave nothing of it behind: asked to end, then the whole group is made to."""
+        stdin = self._running.stdin
+        if stdin is not None:
+            stdin.close()
+        try:
+            await _ended(self._running)
+            if self._running.returncode is None:
+                _signal(self._running, signal.SIGTERM)
+                await _ended(self._running)
+        finally:
+            _signal(self._running, signal.SIGKILL)
+            self._reading.cancel()
+            self._noting.cancel()
+        await self._running.wait()
+        await asyncio.gather(self._reading, self._noting, return_exceptions=True)
+
+    async def _forget(self, number: int) -> None:
+        """Nobody waits for this answer any more; say so, but do not wait for that either."""
+        gone: JsonMap = {"requestId": number, "reason": "The client does not wait any longer."}
+        with suppress(Trouble, TimeoutError):
+            async with asyncio.timeout(_GRACE):
+                await self.tell("notifications/cancelled", gone)
+
+    async def _write(self, message: JsonMap) -> None:
+        stdin = self._running.stdin
+        assert stdin is not None  # noqa: S101 - it is a pipe
+        try:
+            stdin.write(wire.packed(message) + b"\n")
+            await stdin.drain()
+        except (OSError, RuntimeError):
+            raise Trouble(f"The server {self._limits.name} has ended.", sent=True) from None
+
+    async def _read(self) -> None:
+        stdout = self._running.stdout
+        assert stdout is not None  # noqa: S101 - it is a pipe
+        why = "has ended"
+        try:
+            while line := await stdout.readline():
+                for message in wire.unpacked(line):
+                    await self._take(message)
+                if self._unasked > _MOST_UNASKED:
+                    why = "talks without being asked"
+                    break
+        except ValueError:
+            why = f"sent more than {wire.MOST_BYTES} bytes in one line"
+        except Trouble:
+            pass
+        self._break(f"The server {self._limits.name} {why}.")
+
+    async def _take(self, message: JsonMap) -> None:
+        self.changed = self.changed or wire.says_changed(message)
+        number = message.get("id")
+        waiting = self._waiting.get(number) if isinstance(number, int) else None
+        if waiting is not None and wire.is_answer(message, int(str(number))):
+            self._unasked = 0
+            if not waiting.done():
+                waiting.set_result(message)
+            return
+        self._unasked += 1
+        reply = wire.polite(message)
+        if reply is not None:
+            await self._write(reply)
+
+    def _break(self, why: str) -> None:
+        self._broken = why
+        for waiting in self._waiting.values():
+            if not waiting.done():
+                waiting.set_exception(Trouble(why, sent=True))
+        if self._running.returncode is None:
+            _signal(self._running, signal.SIGKILL)
+
+
+async def start(
+    command: Sequence[str], environ: Mapping[str, str], limits: Limits, folder: Path
+) -> Process:
+    """Start a program; what it says on stderr goes to a file in the folder."""
+    await asyncio.to_thread(folder.mkdir, 0o700, parents=True, exist_ok=True)
+    try:
+        running = await asyncio.create_subprocess_exec(
+            *command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=folder,
+            env=dict(environ),
+            start_new_session=True,
+            limit=wire.MOST_BYTES,
+        )
+    except OSError as error:
+        why = f"The server {limits.name} cannot be started: {error.strerror or error}."
+        raise Trouble(why, sent=False) from None
+    return Process(running, limits, folder / f"{limits.name}.log")
+
+
+async def _note(running: asyncio.subprocess.Process, log: Path) -> None:
+    """Keep what it says on stderr, from this start on, and go on reading when there is no room."""
+    assert running.stderr is not None  # noqa: S101 - it is a pipe
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+    room = MOST_STDERR
+    with os.fdopen(os.open(log, flags, 0o600), "wb", buffering=0) as file:
+        while piece := await running.stderr.read(65_536):
+            file.write(piece[:room])
+            room -= len(piece[:room])
+
+
+async def _ended(running: asyncio.subprocess.Process) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_GRACE):
+            await running.wait()
+
+
+def _signal(running: asyncio.subprocess.Process, number: signal.Signals) -> None:
+    # It may be gone, or have become another user's.
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(running.pid, number)

@@ -1,0 +1,210 @@
+"""One server: connected at first use, asked what it offers, called, connected anew if it ended.
+
+Whatever it says is outside text. What is too long, too deep or oddly named is not offered at all.
+"""
+
+import json
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from typing import Final, TypeAlias
+
+from remit.brain import outside
+from remit.brain.mcp import wire
+from remit.brain.mcp.wire import Line, Refusal, Trouble
+from remit.brain.tool import schema
+from remit.model.codec import Json, JsonMap
+from remit.model.reply import Tool
+
+Dial: TypeAlias = Callable[[], Awaitable[Line]]
+
+MOST_TOOLS: Final = 100
+_MOST_PAGES: Final = 20
+_MOST_NAME: Final = 64  # of what a vendor takes for a tool's name, with the server's before it
+_MOST_SAID: Final = 2_000  # characters that a tool may say of itself
+_MOST_SCHEMA: Final = 20_000
+_MOST_PARTS: Final = 1_000
+_MOST_DEEP: Final = 16
+_NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
+_WHO: Final[JsonMap] = {"name": "remit", "version": "1"}
+_META: Final = "io.modelcontextprotocol/"
+
+
+class Server:
+    def __init__(self, name: str, dial: Dial) -> None:
+        self.name = name
+        self._dial = dial
+        self._line: Line | None = None
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether what it offered may be no more what it offers."""
+        return self._line is None or not self._line.alive or self._line.changed
+
+    async def tools(self) -> list[Tool]:
+        """All that it offers; if it ended meanwhile, it is asked once more."""
+        try:
+            return await self._list(await self._connected())
+        except Trouble:
+            if self._line is None or self._line.alive:
+                raise
+            return await self._list(await self._connected())
+
+    async def call(self, tool: str, args: JsonMap) -> tuple[str, bool]:
+        """What came of a call, and whether the server calls it a failure. It is sent once."""
+        line = await self._connected()
+        params = self._params(line, {"name": tool, "arguments": args})
+        try:
+            result = await line.ask("tools/call", params)
+        except Refusal as no:
+            return f"It refused: {no}", True
+        if result.get("resultType") == "input_required":
+            return "It wants to ask something back; that is not possible here.", True
+        return _said(result), result.get("isError") is True
+
+    async def close(self) -> None:
+        if self._line is not None:
+            await self._line.close()
+            self._line = None
+
+    async def _connected(self) -> Line:
+        if self._line is not None and self._line.alive:
+            return self._line
+        await self.close()
+        line = await self._dial()
+        try:
+            await self._agree(line)
+        except BaseException:
+            await line.close()
+            raise
+        self._line = line
+        return line
+
+    async def _agree(self, line: Line) -> None:
+        """Find the revision that both speak: by a handshake, or by asking what there is."""
+        hello: JsonMap = {
+            "protocolVersion": wire.LEGACY[0],
+            "capabilities": {},
+            "clientInfo": _WHO,
+        }
+        try:
+            answer = await line.ask("initialize", hello)
+        except Refusal:
+            await self._discover(line)
+            return
+        spoken = answer.get("protocolVersion")
+        if not isinstance(spoken, str) or spoken not in wire.LEGACY:
+            why = f"The server {self.name} speaks MCP {spoken!r:.30}; known is {wire.LEGACY[0]}."
+            raise Trouble(why, sent=False)
+        line.version = spoken
+        await line.tell("notifications/initialized", {})
+
+    async def _discover(self, line: Line) -> None:
+        line.version = wire.MODERN
+        try:
+            answer = await line.ask("server/discover", self._params(line, {}))
+        except Refusal as no:
+            raise Trouble(f"The server {self.name} speaks no MCP: {no}", sent=False) from None
+        spoken = answer.get("supportedVersions")
+        if not isinstance(spoken, list) or wire.MODERN not in spoken:
+            why = f"The server {self.name} does not speak MCP {wire.MODERN}."
+            raise Trouble(why, sent=False)
+
+    async def _list(self, line: Line) -> list[Tool]:
+        line.changed = False
+        found: dict[str, Tool] = {}
+        params: JsonMap = {}
+        for _ in range(_MOST_PAGES):
+            try:
+                page = await line.ask("tools/list", self._params(line, params))
+            except Refusal as no:
+                raise Trouble(f"The server {self.name} lists no tools: {no}", sent=True) from None
+            listed = page.get("tools")
+            for each in listed if isinstance(listed, list) else ():
+                tool = _tool(self.name, each)
+                if tool is not None and len(found) < MOST_TOOLS:
+                    found.setdefault(tool.name, tool)
+            cursor = page.get("nextCursor")
+            if not isinstance(cursor, str) or params.get("cursor") == cursor:
+                break
+            params = {"cursor": cursor}
+        return [*found.values()]
+
+    def _params(self, line: Line, params: JsonMap) -> JsonMap:
+        """With who asks and in which revision, for servers that remember nothing."""
+        if line.version != wire.MODERN:
+            return params
+        meta: JsonMap = {
+            f"{_META}protocolVersion": wire.MODERN,
+            f"{_META}clientInfo": _WHO,
+            f"{_META}clientCapabilities": {},
+        }
+        return params | {"_meta": meta}
+
+
+def own_name(offered: str) -> str:
+    """What the server itself calls a tool."""
+    return offered.partition("__")[2]
+
+
+def _tool(server: str, told: Json) -> Tool | None:
+    """A tool as it may be offered, or None if it may not."""
+    if not isinstance(told, dict):
+        return None
+    name, takes = told.get("name"), told.get("inputSchema")
+    offered = f"{server}__{name}"
+    named = isinstance(name, str) and _NAME.fullmatch(name) and len(offered) <= _MOST_NAME
+    if not named or not isinstance(takes, dict) or not _is_sound(takes):
+        return None
+    says = outside.neutral(str(told.get("description") or ""))[:_MOST_SAID]
+    return Tool(offered, f"Of the server {server}, in its own words: {says}", _quiet(takes))
+
+
+def _is_sound(takes: JsonMap) -> bool:
+    """Whether a schema is one of arguments, and neither long nor deep."""
+    with suppress(ValueError, RecursionError):
+        long = len(json.dumps(takes, ensure_ascii=False)) > _MOST_SCHEMA
+        parts, deep = schema.size(takes)
+        return takes.get("type") == "object" and not (
+            long or parts > _MOST_PARTS or deep > _MOST_DEEP
+        )
+    return False
+
+
+def _quiet(takes: JsonMap) -> JsonMap:
+    """The schema, with what it says to a reader made harmless."""
+    calmed: JsonMap = {}
+    for name, part in takes.items():
+        if name in ("description", "title") and isinstance(part, str):
+            calmed[name] = outside.neutral(part)[:_MOST_SAID]
+        elif isinstance(part, dict):
+            calmed[name] = _quiet(part)
+        elif isinstance(part, list):
+            calmed[name] = [_quiet(each) if isinstance(each, dict) else each for each in part]
+        else:
+            calmed[name] = part
+    return calmed
+
+
+def _said(result: JsonMap) -> str:
+    """What a result says in words; a picture or a sound is noted, not passed on."""
+    content = result.get("content")
+    parts: Sequence[Json] = content if isinstance(content, list) else []
+    said = [_part(each) for each in parts if isinstance(each, dict)]
+    if not said and isinstance(result.get("structuredContent"), dict):
+        return json.dumps(result["structuredContent"], ensure_ascii=False)
+    return "\n".join(said) or "It answered with nothing."
+
+
+def _part(part: JsonMap) -> str:
+    inner = part.get("resource")
+    if isinstance(inner, dict) and isinstance(inner.get("text"), str):
+        return str(inner["text"])
+    match part.get("type"), part.get("text"):
+        case "text", str(text):
+            return text
+        case "resource_link", _:
+            return f"(a link: {str(part.get('uri'))[:500]})"
+        case kind, _:
+            what = str(part.get("mimeType") or "")[:60]
+            return f"({str(kind)[:30]} {what}: not shown)"

@@ -1,0 +1,129 @@
+"""A server's tools as the brain is offered them: under the owner's policy, and never trusted.
+
+A tool is asked about unless the owner allowed it by name. Even then it is asked about if it says
+something else of itself than when he allowed it, and in a task that has read what is not his,
+unless he said that calling it twice does no harm. What a server says of its own harmlessness
+counts for nothing.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from remit.brain.mcp import process
+from remit.brain.mcp.pins import Pins
+from remit.brain.mcp.server import Server, own_name
+from remit.brain.mcp.wire import Limits, Line, Trouble
+from remit.brain.secret import Secret
+from remit.model.reply import Policy, Tool, ToolCall, ToolResult
+from remit.model.task import Taint, Task
+from remit.ports import Clock
+from remit.settings import Mcp
+
+_ALWAYS: Final = ("PATH", "HOME", "LANG")
+_FRESH: Final = timedelta(minutes=10)  # how long a list of tools holds
+_PATIENCE: Final = timedelta(seconds=30)  # before a server that is not there is tried again
+_MOST_QUOTED: Final = 400
+
+
+@dataclass(frozen=True, slots=True)
+class McpTool:
+    tool: Tool
+    server: Server
+    set_to: Policy
+    pins: Pins
+    may_repeat: bool = False
+
+    @property
+    def warning(self) -> str:
+        if not self.pins.is_changed(self.tool):
+            return ""
+        said = self.tool.says[:_MOST_QUOTED]
+        return f"This tool has changed since you last allowed it. Now: “{said}” "
+
+    def policy(self, task: Task) -> Policy:
+        tainted = task.taint is not Taint.OWNER and not self.may_repeat
+        if self.set_to is Policy.ALLOW and (tainted or self.pins.is_changed(self.tool)):
+            return Policy.ASK
+        return self.set_to
+
+    async def use(self, task: Task, call: ToolCall) -> ToolResult:
+        """Call it once. Where nobody knows whether it was done, that is what comes of it."""
+        del task
+        await asyncio.to_thread(self.pins.pin, self.tool)
+        try:
+            said, failed = await self.server.call(own_name(self.tool.name), call.args)
+        except Trouble as trouble:
+            doubt = trouble.sent and not self.may_repeat
+            taint = Taint.OWNER  # these are our words
+            return ToolResult(call.id, str(trouble), failed=True, taint=taint, doubt=doubt)
+        return ToolResult(call.id, said, failed=failed, taint=Taint.PUBLIC)
+
+
+class McpShelf:
+    """What one server of the settings offers."""
+
+    def __init__(
+        self, name: str, chosen: Mcp, *, folder: Path, environ: Mapping[str, str], clock: Clock
+    ) -> None:
+        self.name = name
+        self.trouble = ""
+        self._chosen = chosen
+        self._folder = folder
+        self._environ = environ
+        self._clock = clock
+        self._pins = Pins(folder / f"{name}.pins.json")
+        self._server = Server(name, self._dial)
+        self._able: tuple[McpTool, ...] = ()
+        self._asked_at: datetime | None = None
+        self._turn = asyncio.Lock()
+
+    async def able(self) -> Sequence[McpTool]:
+        """What it offers, asked anew when that may have changed; nothing if it is not there."""
+        async with self._turn:
+            if self._is_due():
+                await self._look()
+            return self._able
+
+    async def close(self) -> None:
+        async with self._turn:
+            await self._server.close()
+
+    def _is_due(self) -> bool:
+        if self._asked_at is None:
+            return True
+        age = self._clock.now() - self._asked_at
+        if self.trouble:
+            return age >= _PATIENCE
+        return self._server.is_stale or age >= _FRESH
+
+    async def _look(self) -> None:
+        self._able, self.trouble = (), ""
+        try:
+            found = await self._server.tools()
+        except Trouble as trouble:
+            self.trouble = str(trouble)
+        else:
+            self._able = tuple(map(self._offered, found))
+        self._asked_at = self._clock.now()
+
+    def _offered(self, tool: Tool) -> McpTool:
+        policy = self._chosen.policy_of(own_name(tool.name))
+        return McpTool(tool, self._server, policy, self._pins, self._chosen.repeat)
+
+    async def _dial(self) -> Line:
+        chosen, limits = self._chosen, Limits(self.name, self._chosen.time_limit)
+        if chosen.command:
+            names = (*_ALWAYS, *chosen.env)
+            environ = {name: self._environ[name] for name in names if name in self._environ}
+            return await process.start(chosen.command, environ, limits, self._folder)
+        from remit.brain.mcp.address import Address  # noqa: PLC0415 - a slow import, for few
+
+        token = self._environ.get(chosen.token_env, "") if chosen.token_env else ""
+        if chosen.token_env and not token:
+            why = f"The variable {chosen.token_env} is not set; the server {self.name} wants it."
+            raise Trouble(why, sent=False)
+        return Address(chosen.url, limits, Secret(token) if token else None)

@@ -1,0 +1,48 @@
+"""What a request may cost at most, reckoned before it is made."""
+
+import math
+from typing import Final
+
+from remit.brain.choose import Model, Vendor
+from remit.model.codec import text_of
+from remit.model.reply import Prompt, Usage
+
+# English takes four bytes a token, Chinese about three: so it is rather too much than too little.
+_BYTES: Final = 3
+_PRICED: Final = {
+    Vendor.ANTHROPIC: "anthropic",
+    Vendor.OPENAI_CHAT: "openai",
+    Vendor.OPENAI_RESPONSES: "openai",
+}
+
+
+def reckon(prompt: Prompt, answer: int) -> Usage:
+    """The tokens of all that is said, and of an answer as long as may be; one request."""
+    said = (prompt.whole, *prompt.earlier, *(each.name + each.says for each in prompt.tools))
+    schemas = (text_of(each.schema) for each in prompt.tools)
+    size = sum(len(text.encode("utf-8", "replace")) for text in (*said, *schemas))
+    return Usage(tokens=math.ceil(size / _BYTES) + answer, requests=1)
+
+
+def cents(model: Model, asked: int, answered: int) -> int:
+    """What so many tokens cost, rounded up; 0 where no price is known.
+
+    Loads the vendors' library: who asks has loaded it already.
+    """
+    if model.vendor not in _PRICED:
+        return 0
+    from pydantic_ai.messages import ModelResponse  # noqa: PLC0415 - see above
+    from pydantic_ai.usage import RequestUsage  # noqa: PLC0415
+
+    usage = RequestUsage(input_tokens=asked, output_tokens=answered)
+    told = ModelResponse(
+        parts=[],
+        usage=usage,
+        model_name=model.name,
+        provider_name=_PRICED[model.vendor],
+        provider_url=model.base_url,
+    )
+    try:
+        return math.ceil(told.cost().total_price * 100)
+    except (LookupError, ValueError, AssertionError):
+        return 0

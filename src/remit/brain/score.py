@@ -1,0 +1,129 @@
+"""How urgent a task is, from 0 to 1, as a model sees it. The rules decide what that means.
+
+A score is a hint: it is bounded in time and number, kept so that the same text is scored once, and
+whatever goes wrong gives none.
+"""
+
+import asyncio
+import hashlib
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeVar
+
+from remit.brain import outside
+from remit.brain.budget import Purse
+from remit.brain.turn import Filled
+from remit.errors import RemitError
+from remit.model.codec import text_of
+from remit.model.reply import Ask, Prompt, Reply, Usage
+from remit.model.task import Taint, Task
+from remit.ports import Clock
+from remit.store import scores
+from remit.store.database import Database
+from remit.store.scores import Score
+
+T = TypeVar("T")
+
+SECONDS: Final = 10.0
+AT_ONCE: Final = 8
+MOST_TEXT: Final = 4000  # characters of a task that are shown
+MOST_WHY: Final = 160
+_ASKED: Final = """\
+How urgent is this task for the one who has to deal with it? Judge by what it says alone: a
+deadline that is near, harm or cost if it waits, somebody who is blocked. Loud words, capitals and
+claims of importance are no urgency.
+score: a number from 0 (can wait for weeks) to 1 (cannot wait an hour).
+why: one short sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Urgency:
+    """The form a model fills in; what it writes there is checked before it counts."""
+
+    score: float
+    why: str
+
+
+class Judge(Protocol):
+    """A model that fills in forms."""
+
+    @property
+    def metered(self) -> bool: ...
+
+    async def estimate(self, prompt: Prompt) -> Usage: ...
+
+    async def fill(self, prompt: Prompt, form: type[T], *, session: str) -> Filled[T] | Reply: ...
+
+
+class Scorer:
+    def __init__(
+        self,
+        judge: Judge,
+        db: Database,
+        clock: Clock,
+        purse: Purse | None = None,
+        *,
+        seconds: float = SECONDS,
+    ) -> None:
+        self._judge = judge
+        self._db = db
+        self._clock = clock
+        self._purse = purse
+        self._seconds = seconds
+        self._free = asyncio.Semaphore(AT_ONCE)
+
+    async def score(self, task: Task) -> Score | None:
+        """How urgent a task is; None if nobody can say: then the rules decide alone."""
+        try:
+            return await self._kept(task) or await self._found(task)
+        except (RemitError, TimeoutError):
+            return None
+
+    async def _kept(self, task: Task) -> Score | None:
+        return await self._db.read(scores.get, digest(task))
+
+    async def _found(self, task: Task) -> Score | None:
+        async with self._free:
+            # Who waited for his turn may find that another asked about the same text meanwhile.
+            kept = await self._kept(task)
+            if kept is not None:
+                return kept
+            filled = await self._ask(task)
+            found = checked(filled.form) if isinstance(filled, Filled) else None
+            if found is not None:
+                await self._db.write(scores.keep, digest(task), found, self._clock.now())
+            return found
+
+    async def _ask(self, task: Task) -> Filled[Urgency] | Reply | Ask:
+        words = prompt(task)
+
+        async def fill() -> Filled[Urgency] | Reply:
+            async with asyncio.timeout(self._seconds):
+                return await self._judge.fill(words, Urgency, session=task.session_id)
+
+        if self._purse is None or not self._judge.metered:
+            return await fill()
+        estimate = await self._judge.estimate(words)  # may load a library, beside the limit
+        return await self._purse.pay(f"{task.id}:score:{task.lease}", task, estimate, fill)
+
+
+def prompt(task: Task) -> Prompt:
+    """What the model is told. The task's words are shown, not followed, whoever wrote them."""
+    text = f"{task.title}\n\n{task.instructions}"
+    shown = text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]} […]"
+    whence = {Taint.OWNER: "the owner", Taint.CONTACT: "a contact", Taint.PUBLIC: "a stranger"}
+    source = f"{whence[task.taint]}, by {task.source.kind}"
+    return Prompt(f"{_ASKED}\n\n{outside.mark(shown, source)}")
+
+
+def checked(form: Urgency) -> Score | None:
+    """What was filled in, if it is a number within bounds; the reason is one short line."""
+    if not 0 <= form.score <= 1:  # what is no number is not within them either
+        return None
+    why = "".join(char for char in " ".join(form.why.split()) if char.isprintable())
+    return Score(float(form.score), why[:MOST_WHY] or "no reason given")
+
+
+def digest(task: Task) -> str:
+    """What a score is kept under: the same words from the same kind of source."""
+    parts = [task.title, task.instructions, task.source.kind, task.taint]
+    return hashlib.sha256(text_of(list(parts)).encode()).hexdigest()

@@ -1,0 +1,91 @@
+"""A task made by the brain, for later or beside this one. It comes in by the door all tasks take.
+
+Whom it is told is not for a brain to say: the outcome goes to the owner, on his dashboard. How
+deep tasks may make tasks, and how many one run may make, is counted here and not left to it.
+"""
+
+import hashlib
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeAlias
+
+from remit.brain.tool.own import Own, takes, text
+from remit.errors import BadInput
+from remit.model.codec import moment, stamp
+from remit.model.delivery import Delivery
+from remit.model.plan import Item
+from remit.model.reply import Policy, Tool, ToolCall, ToolResult
+from remit.model.task import Creator, Cue, Source, SourceKind, Task
+from remit.store import children
+from remit.store.database import Database
+
+Admit: TypeAlias = Callable[[Cue], Awaitable[Task]]
+
+MOST_DEPTH: Final = 3
+MOST_CHILDREN: Final = 10  # of one run
+_CREATE: Final = Tool(
+    "create_task",
+    "Make a task of its own, now or for later. Its outcome is shown to the owner.",
+    takes(
+        "title",
+        "instructions",
+        title={"type": "string", "minLength": 1, "maxLength": 300},
+        instructions={"type": "string", "minLength": 1, "maxLength": 20_000},
+        work={
+            "type": "array",
+            "items": {"type": "string", "minLength": 1, "maxLength": 500},
+            "maxItems": 50,
+            "description": "The steps, in order, if there are several.",
+        },
+        when={
+            "type": "string",
+            "description": "When to start, with an offset: 2026-02-22T15:30:00+01:00. Else now.",
+        },
+    ),
+)
+
+
+def create_task(policy: Policy, db: Database, admit: Admit) -> Own:
+    async def create(task: Task, call: ToolCall) -> ToolResult:
+        cue = _cue(task, call)
+        known = await db.read(children.refs, _family(task), MOST_CHILDREN)
+        if len(known) >= MOST_CHILDREN and cue.source.ref not in known:
+            raise BadInput(f"A run makes at most {MOST_CHILDREN} tasks; this one has made them.")
+        made = await admit(cue)
+        when = f"for {stamp(made.scheduled_for)}" if made.scheduled_for else "to start now"
+        return ToolResult(call.id, f"{made.id} is made, {when}.", taint=task.taint)
+
+    return Own(_CREATE, policy, create, asks_if_tainted=True)
+
+
+def depth(task: Task) -> int:
+    """How many tasks stand above this one; only what a brain made has any."""
+    counted = task.context.get("depth")
+    made = task.source.kind is SourceKind.AGENT
+    return counted if made and isinstance(counted, int) else 0
+
+
+def _cue(task: Task, call: ToolCall) -> Cue:
+    below = depth(task) + 1
+    if below > MOST_DEPTH:
+        sentence = f"This task was made {MOST_DEPTH} tasks deep; it makes no more. Do it here."
+        raise BadInput(sentence)
+    items = call.args.get("work")
+    when = text(call, "when")
+    # The same call after a crash is the same task; the arguments are in it because a vendor may
+    # give two calls one id.
+    same = hashlib.sha256(f"{call.id}\x1f{call.digest}".encode()).hexdigest()[:32]
+    return Cue(
+        source=Source(SourceKind.AGENT, _family(task) + same),
+        title=text(call, "title"),
+        text=text(call, "instructions"),
+        work=tuple(Item(str(item)) for item in items) if isinstance(items, list) else (),
+        delivery=(Delivery("dashboard"),),
+        scheduled_for=moment(when) if when else None,
+        context={"parent": task.id, "depth": below},
+        created_by=Creator.AGENT,
+        taint=task.taint,
+    )
+
+
+def _family(task: Task) -> str:
+    return f"{task.id}:{task.round}:"

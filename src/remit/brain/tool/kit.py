@@ -1,0 +1,24 @@
+"""The house's own tools, put together as the settings want them."""
+
+from pathlib import Path
+
+from remit.brain.tool import create, files, log, owner, search
+from remit.brain.tool.own import Own
+from remit.model.reply import Policy
+from remit.settings import Tools
+from remit.store.database import Database
+
+
+def own(tools: Tools, db: Database, admit: create.Admit, work: Path) -> list[Own]:
+    """Every tool that is not denied; what is denied is not even known."""
+    every = [
+        log.read_task_log(tools.read_task_log, db),
+        search.search_tasks(tools.search_tasks, db),
+        create.create_task(tools.create_task, db, admit),
+        owner.ask_owner(tools.ask_owner),
+        owner.tick_item(tools.tick_item),
+        files.list_files(tools.list_files, work),
+        files.read_file(tools.read_file, work),
+        files.write_file(tools.write_file, work),
+    ]
+    return [each for each in every if each.set_to is not Policy.DENY]

@@ -1,0 +1,55 @@
+"""One of the house's own tools, as all of them are made."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from remit.errors import BadInput
+from remit.model.codec import Json, JsonMap
+from remit.model.reply import Policy, Tool, ToolCall, ToolResult
+from remit.model.task import Taint, Task
+
+Work: TypeAlias = Callable[[Task, ToolCall], Awaitable[ToolResult]]
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """Doing it twice does no harm: each of them sees to that."""
+
+    tool: Tool
+    set_to: Policy
+    work: Work
+    asks_if_tainted: bool = False  # allowed only while the task has read nobody but the owner
+    may_repeat: bool = True
+    warning: str = ""
+
+    def policy(self, task: Task) -> Policy:
+        strict = self.asks_if_tainted and task.taint is not Taint.OWNER
+        return Policy.ASK if strict and self.set_to is Policy.ALLOW else self.set_to
+
+    async def use(self, task: Task, call: ToolCall) -> ToolResult:
+        return await self.work(task, call)
+
+
+def takes(*needed: str, **parts: JsonMap) -> JsonMap:
+    """The schema of arguments: these parts and no others."""
+    return {
+        "type": "object",
+        "properties": dict[str, Json](parts),
+        "required": list[Json](needed),
+        "additionalProperties": False,
+    }
+
+
+def text(call: ToolCall, name: str, default: str = "") -> str:
+    value = call.args.get(name, default)
+    if not isinstance(value, str):
+        raise BadInput(f"{name} must be text, not {value!r:.60}.", field=name)
+    return value
+
+
+def number(call: ToolCall, name: str, default: int) -> int:
+    value = call.args.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise BadInput(f"{name} must be a whole number, not {value!r:.60}.", field=name)
+    return int(value)

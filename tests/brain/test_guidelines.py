@@ -1,0 +1,83 @@
+"""The owner's guidelines: read when they change, told with every thought, never half."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from remit.brain import guidelines
+from remit.brain.guidelines import FILE, MOST, Guidelines
+from remit.cli.door import furnish
+from remit.errors import BadInput
+from remit.settings import Settings
+from remit.testing import World, script
+
+
+def write(path: Path, text: str | bytes) -> None:
+    """Change the file so that its time differs, however coarse the disk's clock is."""
+    before = path.stat().st_mtime_ns if path.exists() else 0
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    os.utime(path, ns=(before + 1_000_000_000, before + 1_000_000_000))
+
+
+def test_comments_are_not_told_and_the_rest_is(tmp_path: Path) -> None:
+    path = tmp_path / FILE
+    write(path, "# not this\nPrices in euros.  \n\n  # this, for it is indented\nBe brief.\n\n")
+
+    assert Guidelines(path)() == "Prices in euros.\n\n  # this, for it is indented\nBe brief."
+
+
+def test_a_change_counts_from_the_next_thought_on(tmp_path: Path) -> None:
+    path = tmp_path / FILE
+    told = Guidelines(path)
+    assert told() == ""
+
+    write(path, "One.")
+    assert told() == "One."
+    write(path, "Two.")
+    assert told() == "Two."
+    path.unlink()
+    assert told() == ""
+
+
+@pytest.mark.parametrize("bad", [b"\xff\xfe", b"x" * (MOST + 1)])
+def test_what_cannot_be_told_is_refused_at_the_start_and_later_the_last_good_words_hold(
+    tmp_path: Path, bad: bytes
+) -> None:
+    path = tmp_path / FILE
+    write(path, "One.")
+    told = Guidelines(path)
+    assert told() == "One."
+    write(path, bad)
+
+    assert told() == "One."
+    with pytest.raises(BadInput, match=r"guidelines\.txt"):
+        Guidelines(path)
+    write(path, "Mended.")
+    assert told() == "Mended."
+
+
+def test_the_first_start_makes_a_file_that_tells_nothing_and_keeps_one_that_is_there(
+    tmp_path: Path,
+) -> None:
+    furnish(Settings(home=tmp_path))
+    assert (tmp_path / FILE).read_text() == guidelines.DEFAULT_FILE
+    assert Guidelines(tmp_path / FILE)() == ""
+
+    write(tmp_path / FILE, "Mine.")
+    furnish(Settings(home=tmp_path))
+    assert Guidelines(tmp_path / FILE)() == "Mine."
+
+
+async def test_the_brain_of_a_running_house_hears_a_change(tmp_path: Path) -> None:
+    brain = script([{"reply": "<deliverable>x</deliverable>"}])
+    async with World(tmp_path, brain=brain) as world:
+        await world.add("One")
+        await world.run()
+        write(tmp_path / FILE, "Prices in euros.")
+        await world.add("Two")
+        await world.run()
+
+    before, after = brain.heard
+    assert "Prices in euros." not in before
+    assert after.index("Prices in euros.") < after.index("## Output format")

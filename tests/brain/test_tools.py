@@ -1,0 +1,182 @@
+"""The toolbox: arguments are checked, results are bounded and cleaned, the owner is asked."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remit.brain.tool import owner, schema
+from remit.brain.tool.own import Own, takes
+from remit.brain.tools import MOST_SAID, Toolbox
+from remit.errors import BadInput
+from remit.model.codec import Json, JsonMap
+from remit.model.plan import Item
+from remit.model.reply import Policy, Tool, ToolCall, ToolResult
+from remit.model.task import Taint, Task
+from tests.brain.tooling import task
+
+ARGS: JsonMap = takes(
+    "title",
+    title={"type": "string", "minLength": 1, "maxLength": 5},
+    n={"type": "integer", "minimum": 1, "maximum": 10},
+    share={"type": "number"},
+    on={"type": "boolean"},
+    kind={"enum": ["a", "b"]},
+    tags={"type": "array", "items": {"type": "string"}, "maxItems": 2, "minItems": 1},
+    deep={"type": "object", "properties": {"x": {"type": ["string", "null"]}}, "required": ["x"]},
+)
+
+
+@pytest.mark.parametrize(
+    ("args", "why"),
+    [
+        ({}, "the arguments must have 'title'."),
+        ({"title": 1}, "title must be text, not 1."),
+        ({"title": ""}, "title must be at least 1 characters, not 0."),
+        ({"title": "abcdef"}, "title must be at most 5 characters, not 6."),
+        ({"title": "a", "n": 1.5}, "n must be a whole number, not 1.5."),
+        ({"title": "a", "n": True}, "n must be a whole number, not True."),
+        ({"title": "a", "n": 0}, "n must be at least 1, not 0."),
+        ({"title": "a", "n": 11}, "n must be at most 10, not 11."),
+        ({"title": "a", "share": "x"}, "share must be a number, not 'x'."),
+        ({"title": "a", "on": 1}, "on must be true or false, not 1."),
+        ({"title": "a", "kind": "c"}, "kind is 'c'; it may be a, b."),
+        ({"title": "a", "tags": "x"}, "tags must be a list, not 'x'."),
+        ({"title": "a", "tags": []}, "tags must be at least 1 parts, not 0."),
+        ({"title": "a", "tags": ["x", 2]}, "tags, number 2, must be text, not 2."),
+        ({"title": "a", "deep": {}}, "deep must have 'x'."),
+        ({"title": "a", "deep": {"x": 1}}, "x must be text or null, not 1."),
+        ({"title": "a", "other": 1}, "There is no argument 'other'; there is title, n,"),
+    ],
+)
+def test_the_first_thing_that_is_wrong_is_named(args: JsonMap, why: str) -> None:
+    assert (schema.problem(ARGS, args) or "").startswith(why)
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        {"title": "abc"},
+        {"title": "a", "n": 2, "share": 0.5, "on": False, "kind": "a", "tags": ["x"]},
+        {"title": "a", "n": 2.0, "deep": {"x": None}},
+    ],
+)
+def test_what_is_right_passes(args: JsonMap) -> None:
+    assert schema.problem(ARGS, args) is None
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda part: (
+        st.lists(part, max_size=4) | st.dictionaries(st.text(max_size=9), part, max_size=4)
+    ),
+    max_leaves=12,
+)
+WORDS = st.sampled_from(
+    ["type", "properties", "items", "required", "enum", "minLength", "maximum", "object", "array"]
+)
+
+
+@given(st.dictionaries(WORDS | st.text(max_size=3), JSON | WORDS), st.dictionaries(st.text(), JSON))
+def test_no_schema_of_a_stranger_and_no_arguments_break_the_check(
+    strange: JsonMap, args: JsonMap
+) -> None:
+    assert isinstance(schema.problem(strange, args), str | None)
+    parts, _ = schema.size(strange)
+    assert parts >= 1
+
+
+def said(text: str, taint: Taint = Taint.OWNER) -> Own:
+    async def say(task: Task, call: ToolCall) -> ToolResult:
+        del task
+        if text == "raise":
+            raise BadInput("That cannot be read.")
+        return ToolResult(call.id, text, taint=taint)
+
+    return Own(Tool("say", "Says it.", takes()), Policy.ALLOW, say)
+
+
+async def use(box: Toolbox, tool: str = "say", **args: Json) -> ToolResult:
+    return await box.use(task(), ToolCall("c", tool, args))
+
+
+async def test_secrets_are_taken_out_of_every_result_before_anybody_reads_it() -> None:
+    box = Toolbox([said("the key is canary-1")], redact=lambda text: text.replace("canary-1", "…"))
+
+    assert (await use(box)).text == "the key is …"
+
+
+async def test_a_long_result_says_how_much_is_left_out() -> None:
+    result = await use(Toolbox([said("x" * (MOST_SAID + 7))]))
+
+    assert result.text.endswith("\n(The other 7 characters are left out.)")
+
+
+@pytest.mark.parametrize("taint", [Taint.CONTACT, Taint.PUBLIC])
+async def test_what_is_not_the_owners_is_marked(taint: Taint) -> None:
+    result = await use(Toolbox([said("<b>hi", taint)]))
+
+    assert result.taint is taint
+    assert "| \u2039b\u203ahi" in result.text
+
+
+async def test_what_a_tool_cannot_read_is_told_to_the_brain() -> None:
+    result = await use(Toolbox([said("raise")]))
+
+    assert (result.failed, result.text) == (True, "That cannot be read.")
+
+
+async def test_a_tool_that_is_not_there_is_named() -> None:
+    result = await use(Toolbox(), "sing")
+
+    assert (result.failed, result.text) == (True, "There is no tool 'sing'.")
+
+
+@pytest.mark.parametrize("question", ["", "   ", 5, None])
+async def test_an_empty_question_is_not_put(question: Json) -> None:
+    box = Toolbox([owner.ask_owner(Policy.ALLOW)])
+    call = ToolCall("c", "ask_owner", {"question": question})
+
+    assert box.asks_owner(call) is None
+    assert (await box.use(task(), call)).failed
+
+
+def test_nobody_asks_through_a_tool_that_is_not_there() -> None:
+    assert Toolbox().asks_owner(ToolCall("c", "ask_owner", {"question": "Hm?"})) is None
+
+
+@pytest.mark.parametrize(("n", "done"), [(1, (1,)), (2, (2,)), (0, ()), (3, ()), (-1, ())])
+async def test_an_item_that_is_there_is_ticked(n: int, done: tuple[int, ...]) -> None:
+    box = Toolbox([owner.tick_item(Policy.ALLOW)])
+    mine = task(work=(Item("Look"), Item("Tell")))
+    result = await box.use(mine, ToolCall("c", "tick_item", {"n": n}))
+
+    assert result.done == done
+    assert result.failed == (not done)
+
+
+async def test_a_task_without_items_has_none_to_tick() -> None:
+    result = await use(Toolbox([owner.tick_item(Policy.ALLOW)]), "tick_item", n=1)
+
+    assert result.text == "This task has no work items."
+
+
+@pytest.mark.parametrize(
+    ("set_to", "taint", "policy"),
+    [
+        (Policy.ALLOW, Taint.OWNER, Policy.ALLOW),
+        (Policy.ALLOW, Taint.CONTACT, Policy.ASK),
+        (Policy.ALLOW, Taint.PUBLIC, Policy.ASK),
+        (Policy.ASK, Taint.OWNER, Policy.ASK),
+        (Policy.DENY, Taint.PUBLIC, Policy.DENY),
+    ],
+)
+def test_a_tool_with_effects_asks_in_a_tainted_task(
+    set_to: Policy, taint: Taint, policy: Policy
+) -> None:
+    async def nothing(task: Task, call: ToolCall) -> ToolResult:
+        del task
+        return ToolResult(call.id, "")
+
+    able = Own(Tool("t", ""), set_to, nothing, asks_if_tainted=True)
+
+    assert able.policy(task(taint=taint)) is policy
