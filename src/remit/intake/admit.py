@@ -4,9 +4,11 @@ import re
 from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Protocol
 
 from remit.errors import BadInput
+from remit.intake.extract import Extraction
+from remit.intake.heard import Heard, Message
 from remit.model.codec import JsonMap, text_of
 from remit.model.contract import Contract, ContractType
 from remit.model.delivery import Delivery
@@ -23,12 +25,30 @@ _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff
 PATIENCE: Final = timedelta(minutes=1)  # a time that passed while the request was on its way
 
 
+class Ear(Protocol):
+    """Reads what the owner says, and keeps what it asks for."""
+
+    async def hear(self, message: Message) -> Heard: ...
+
+    async def read(self, message: Message) -> Extraction: ...
+
+
 class Intake:
-    def __init__(self, db: Database, clock: Clock, ids: Ids, channels: Collection[str]) -> None:
+    """The one way in: for cues that say what they are, and for messages that must be read."""
+
+    def __init__(
+        self,
+        db: Database,
+        clock: Clock,
+        ids: Ids,
+        channels: Collection[str],
+        ear: Ear | None = None,
+    ) -> None:
         self._db = db
         self._channels = channels
         self._clock = clock
         self._ids = ids
+        self._ear = ear
 
     async def admit(self, cue: Cue) -> Task:
         """Store the task durably, then return it; the same cue twice is the same task."""
@@ -39,6 +59,19 @@ class Intake:
                 raise BadInput(sentence, field="channel")
         task = make(cue, self._ids, self._clock.now())
         return await self._db.write(tasks.admit, task)
+
+    async def hear(self, message: Message) -> Heard:
+        """Store all that a message asks for, durably; the same message twice is the same tasks."""
+        return await self._listening().hear(message)
+
+    async def read(self, message: Message) -> Extraction:
+        """Say what a message would become; nothing is stored."""
+        return await self._listening().read(message)
+
+    def _listening(self) -> Ear:
+        if self._ear is None:
+            raise BadInput("This house takes tasks, not messages; say title, work and delivery.")
+        return self._ear
 
 
 def make(cue: Cue, ids: Ids, now: datetime) -> Task:
@@ -64,7 +97,9 @@ def make(cue: Cue, ids: Ids, now: datetime) -> Task:
         rule=Rule("owner", "the owner said so") if cue.priority else None,
         taint=cue.taint,
         scheduled_for=cue.scheduled_for,
+        repeats=cue.repeats,
         retry_of=cue.retry_of,
+        assigned_agent=cue.assigned_agent,
     )
 
 
@@ -90,6 +125,13 @@ def check(cue: Cue, now: datetime) -> None:
             f"scheduled_for {cue.scheduled_for:%Y-%m-%d %H:%M} UTC has passed; give a time to come."
         )
         raise BadInput(sentence, field="scheduled_for")
+
+
+def check_text(text: str) -> None:
+    """Refuse a message that nothing can be read from."""
+    _text("text", text, MOST_TEXT)
+    if not text.strip():
+        raise BadInput("text is empty; say in a few words what is to be done.", field="text")
 
 
 def _context(context: JsonMap) -> None:

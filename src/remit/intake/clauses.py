@@ -109,8 +109,9 @@ def _way(said: Said, at: int, way: Way) -> Piece:
     if way.strong:
         return Piece(at, way.end, Sort.WAY, channel=way.channel)
     words = words_of(said, at, way.end)
-    question = Question(About.CHANNEL, f"Is the result to go out {words}, or is it about that?")
-    return Piece(at, way.end, Sort.WAY, question=question)
+    sentence = f"Is the result to go out {words}, or is it about that?"
+    question = Question(About.CHANNEL, sentence, ("it is to go out", "it is about that"))
+    return Piece(at, way.end, Sort.WAY, question=question, channel=way.channel)
 
 
 def _time(said: Said, act: Act, spoken: Spoken, tail: int) -> Piece | None:

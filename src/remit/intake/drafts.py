@@ -6,7 +6,7 @@ from typing import Final
 
 from remit.intake.grammar.pieces import Piece, Sort
 from remit.intake.lexicon.shape import Does
-from remit.intake.outgoing import forbidden, letter_text, outgoing, without
+from remit.intake.outgoing import Outgoing, forbidden, half, letter_text, outgoing, without
 from remit.intake.recipients import About, Question
 from remit.intake.schedule import Clockwork, Schedule, schedule
 from remit.intake.sketch import Line, Sketch
@@ -43,6 +43,7 @@ class Made:
     when: When | None
     is_scheduled: bool
     notes: tuple[str, ...]
+    stays: bool = False  # the same message says not to send it
 
     @property
     def needs_brain(self) -> bool:
@@ -64,6 +65,7 @@ class _Bench:
     work: list[str] = field(default_factory=list)
     conditions: list[str] = field(default_factory=list)
     deliveries: list[Delivery] = field(default_factory=list)
+    waits: dict[Key, list[Delivery]] = field(default_factory=dict)  # for the answer about a piece
     judged: list[Judged] = field(default_factory=list)
 
     def words(self, line: Line, start: int, end: int) -> str:
@@ -84,7 +86,8 @@ def make(task: Sketch, text: str, clock: Clockwork) -> tuple[list[Judged], list[
         _line(line, bench, labours=labours, barred=barred)
         labours = labours or not (line.sends or line.is_beside) or bool(bench.work)
     _ask_what(bench)
-    return bench.judged, [_made(task, bench, times, when) for when in times.answers or (None,)]
+    made = [_made(task, bench, times, when) for when in times.answers or (None,)]
+    return bench.judged, [replace(each, stays=barred is None) for each in made]
 
 
 def _made(task: Sketch, bench: _Bench, times: Schedule, when: When | None) -> Made:
@@ -119,8 +122,11 @@ def _work(line: Line, bench: _Bench) -> None:
     objects = line.of(Sort.OBJECT)
     if objects:
         bench.work.append(" ".join(bench.words(line, each.start, each.end) for each in objects))
-    for way in line.of(Sort.WAY):
-        if way.channel:
+    for n, way in enumerate(line.of(Sort.WAY)):
+        if way.question:
+            lacking = half(Delivery(way.channel.name if way.channel else ""), line, n)
+            bench.waits.setdefault((line.number, way.start), []).append(lacking)
+        elif way.channel:
             bench.deliveries.append(Delivery(way.channel.name))
     _judge(line, bench, lambda piece: _WORKING[piece.sort])
 
@@ -142,9 +148,12 @@ def _send(line: Line, bench: _Bench, *, labours: bool, barred: frozenset[str | N
     bench.deliveries += without(found.deliveries, barred)
     for piece, question in found.questions:
         bench.asked[line.number, piece.start] = question
+    for piece, lacking in found.waits:
+        if lacking.recipient is None or lacking.recipient not in barred:
+            bench.waits.setdefault((line.number, piece.start), []).append(lacking)
     things = _things(line, labours=labours)
     bench.work += [bench.words(line, each.start, each.end) for each in things]
-    _ask_for_content(line, bench, labours=labours or bool(things))
+    _ask_for_content(line, found, bench, labours=labours or bool(things))
     made = {each.start for each in things}
     _judge(line, bench, lambda p: Became.WORK if p.start in made else _SENDING[p.sort])
 
@@ -168,20 +177,22 @@ def _is_described(line: Line, thing: Piece, letter: Piece) -> bool:
     return colon or said.keys[thing.start] in said.language.one
 
 
-def _ask_for_content(line: Line, bench: _Bench, *, labours: bool) -> None:
+def _ask_for_content(line: Line, found: Outgoing, bench: _Bench, *, labours: bool) -> None:
     """Ask what is to be sent, where nothing says it."""
     if labours or line.of(Sort.LETTER):
         return
+    lacking = (*found.deliveries, *dict.fromkeys(each for _, each in found.waits))
     pronoun = next(iter(line.of(Sort.PRONOUN)), None)
     if pronoun:
         words = bench.words(line, pronoun.start, pronoun.end)
-        question = Question(About.CONTENT, f"What is meant by {words!r}?")
+        question = Question(About.CONTENT, f"What is meant by {words!r}?", waits=lacking)
         bench.asked[line.number, pronoun.start] = question
         return
     reminds = line.does is Does.REMIND
     sentence = "What is the reminder about?" if reminds else "What is to be sent?"
     key = line.number, line.first.start
-    bench.missing.setdefault(key, []).append(Question(About.CONTENT, sentence))
+    question = Question(About.CONTENT, sentence, waits=lacking, letter=reminds)
+    bench.missing.setdefault(key, []).append(question)
 
 
 def _ask_what(bench: _Bench) -> None:
@@ -200,6 +211,8 @@ def _judge(
             continue
         key = line.number, piece.start
         open_question = piece.question or bench.asked.get(key)
+        if open_question and key in bench.waits:
+            open_question = replace(open_question, waits=tuple(bench.waits[key]))
         questions = (open_question, *bench.missing.get(key, ()))
         fate = None if open_question else became(piece)
         asked = tuple(question for question in questions if question)

@@ -35,6 +35,8 @@ class Draft:
     scheduled_for: datetime | None = None
     recurrence: Recurrence | None = None
     needs_brain: bool = False
+    stays: bool = False  # the same message says not to send it
+    agent: str | None = None  # who does it, if no brain is to
     notes: tuple[str, ...] = ()
     clauses: tuple[Clause, ...] = ()
 
@@ -110,6 +112,7 @@ def _draft(made: Made, clauses: tuple[Clause, ...]) -> Draft:
         scheduled_for=at,
         recurrence=recurrence,
         needs_brain=made.needs_brain,
+        stays=made.stays,
         notes=made.notes,
         clauses=clauses,
     )

@@ -7,6 +7,7 @@ from typing import Final
 
 from remit.intake.lexicon.shape import Language, Phrases
 from remit.intake.lexicon.words import fold, keys_of, tokenize
+from remit.model.delivery import Delivery
 
 
 class About(StrEnum):
@@ -21,12 +22,17 @@ class About(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What must be asked back; `clause` is the number of the clause it is about."""
+    """What must be asked back; `clause` is the number of the clause it is about.
+
+    `waits` are the deliveries that lack the answer. One that stands in two questions lacks both.
+    """
 
     about: About
     sentence: str
     options: tuple[str, ...] = ()
     clause: int = -1
+    waits: tuple[Delivery, ...] = ()
+    letter: bool = False  # whether the answer is the text that is to be sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,17 +131,20 @@ def channel_for(named: str, said: str, book: Book) -> Channel | Question:
 def way_to(person: Contact, channel: Channel | None, book: Book) -> str | Question:
     """Name the channel to a person: the one that was said, or the only one there is."""
     name = person.name
-    if channel is not None:
-        if person is book.owner or not person.channels or channel.name in person.channels:
-            return channel.name
-        return Question(
-            About.CHANNEL, f"{name} cannot be reached by {channel.name}.", person.channels
-        )
     if person is book.owner:
-        return book.home
-    if len(person.channels) == 1:
-        return person.channels[0]
-    return Question(About.CHANNEL, f"Through which channel shall {name} get it?", person.channels)
+        return channel.name if channel else book.home
+    ours = {each.name for each in book.channels}
+    reach = tuple(each for each in person.channels if each in ours)
+    if channel is not None and (channel.name in reach or not person.channels):
+        return channel.name
+    if channel is None and len(reach) == 1:
+        return reach[0]
+    sentence = f"Through which channel shall {name} get it?"
+    if person.channels and not reach:
+        sentence = f"{name} is reached by {', '.join(person.channels)}, which is not set up here."
+    elif channel is not None:
+        sentence = f"{name} cannot be reached by {channel.name}."
+    return Question(About.CHANNEL, sentence, reach)
 
 
 def _people(everyone: Iterable[Contact]) -> Phrases[tuple[Contact, ...]]:

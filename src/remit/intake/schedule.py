@@ -66,7 +66,8 @@ def schedule(task: Sketch, text: str, clock: Clockwork) -> Schedule:
         return made
     line = first.line if first else task.lines[-1]
     if first and reminds and _is_of_event(first):
-        doubt = Doubt(f"Is {words!r} when to remind, or when it takes place?")
+        options = ("when to remind", "when it takes place")
+        doubt = Doubt(f"Is {words!r} when to remind, or when it takes place?", options)
         return _ask(made, first, line, doubt)
     if not reminds and _is_today(spoken):
         return replace(made, is_scheduled=False)

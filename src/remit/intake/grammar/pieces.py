@@ -150,7 +150,8 @@ def time_piece(spoken: Spoken) -> Piece:
 def event_time(said: Said, spoken: Spoken) -> Piece:
     """A time that may be when something takes place, and not when to do what is asked."""
     words = words_of(said, spoken.start, spoken.end)
-    question = Question(About.TIME, f"Is {words!r} when to do it, or when it takes place?")
+    sentence = f"Is {words!r} when to do it, or when it takes place?"
+    question = Question(About.TIME, sentence, ("when to do it", "when it takes place"))
     return Piece(spoken.start, spoken.end, Sort.TIME, question=question, spoken=spoken)
 
 

@@ -98,7 +98,8 @@ def _quote(sending: _Sending, at: int) -> Piece | None:
         return None
     if token.clear:
         return Piece(at, at + 1, Sort.LETTER, text=token.text.strip())
-    question = Question(About.CONTENT, f"Does the text end after {token.text!r}?")
+    sentence = f"Does the text end after {token.text!r}? Else say the whole text."
+    question = Question(About.CONTENT, sentence, (token.text,), letter=True)
     return Piece(at, at + 1, Sort.LETTER, question=question)
 
 
@@ -182,8 +183,9 @@ def _stranger(sending: _Sending, at: int) -> Person | None:
     person = read_stranger(said, at) if at >= sending.head.end else None
     if person is None or sending.head.verb.tells:
         return person
-    follows = said.keys[person.end] if person.end < len(said.keys) else ""
-    return person if follows in said.language.articles and said.tokens[at].capital else None
+    follows = said.tokens[person.end] if person.end < len(said.tokens) else None
+    thing = follows and (follows.kind is Kind.QUOTE or follows.key in said.language.articles)
+    return person if thing and said.tokens[at].capital else None
 
 
 # What -----------------------------------------------------------------------------------------
@@ -222,7 +224,8 @@ def _text(sending: _Sending, text: Text, at: int) -> int:
     if _is_matter(sending, text):
         return pieces.gather(at, end)
     if act.unsure:
-        question = Question(About.CONTENT, "Where does the text to send end?")
+        sentence = "Where does the text to send end? Say the whole text."
+        question = Question(About.CONTENT, sentence, letter=True)
         return pieces.add(Piece(at, end, Sort.LETTER, question=question))
     stop = _without_tail(sending, text, start, end)
     if _is_letter(sending, text, start, stop):

@@ -1,0 +1,91 @@
+"""Whether the owner says no more than: run this command of mine.
+
+It is a comparison with what the owner wrote into his settings, not a reading of what he may mean:
+a verb of running, the command's exact name, and nothing else that matters.
+"""
+
+import unicodedata
+from collections.abc import Collection
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from remit.intake.extract import Draft, Extraction, extract
+from remit.intake.hear import Reader
+from remit.intake.recipients import Book
+
+_EN: Final = ("run", "start", "execute", "launch", "trigger", "kick off")
+_DE: Final = ("starte", "führe", "fuehre", "führ", "lass", "lasse")
+_ES: Final = ("ejecuta", "ejecute", "ejecutar", "corre", "lanza", "lanzar", "inicia", "arranca")
+_VERBS: Final = frozenset({*_EN, *_DE, *_ES})
+# A verb in two parts needs its second one.
+_AFTER: Final = {
+    "führe": ("aus", "durch"),
+    "fuehre": ("aus", "durch"),
+    "führ": ("aus", "durch"),
+    "lass": ("laufen",),
+    "lasse": ("laufen",),
+}
+_POLITE: Final = frozenset({"please", "now", "bitte", "mal", "jetzt", "por", "favor", "ahora"})
+_ARTICLES: Final = frozenset(
+    {"the", "my", "das", "den", "die", "mein", "meine", "meinen", "el", "la", "mi"}
+)
+_NOUNS: Final = frozenset({"command", "job", "script", "befehl", "kommando", "skript", "comando"})
+_AROUND: Final = "\"'`.,:;!\u00a1\u2026\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"
+
+
+class CommandReader:
+    """Reads a message as another reader does, unless it asks for a command of the settings.
+
+    Then the rules read it alone, and the task is the command's: no model has a say in it.
+    """
+
+    def __init__(self, reader: Reader, names: Collection[str]) -> None:
+        self._reader = reader
+        self._names = names
+
+    async def read(self, text: str, now: datetime, zone: ZoneInfo, book: Book) -> Extraction:
+        found = extract(text, now=now, zone=zone, book=book) if self._names else None
+        if found is None or not any(self._named(draft) for draft in found.tasks):
+            return await self._reader.read(text, now, zone, book)
+        return replace(found, tasks=tuple(self._assigned(draft) for draft in found.tasks))
+
+    def _assigned(self, draft: Draft) -> Draft:
+        name = self._named(draft)
+        return replace(draft, agent=f"command:{name}", needs_brain=False) if name else draft
+
+    def _named(self, draft: Draft) -> str | None:
+        if len(draft.work) != 1:
+            return None
+        return named_command(draft.work[0].description, self._names)
+
+
+def named_command(text: str, names: Collection[str]) -> str | None:
+    """The command that some words ask to run, if that is all they ask; the name to the letter."""
+    words = [bare for word in text.split() if (bare := _bare(word))]
+    while words and words[-1].casefold() in _POLITE:
+        words.pop()
+    while words and words[0].casefold() in _POLITE:
+        words.pop(0)
+    for place, word in enumerate(words):
+        if word in names and _orders(words[:place], words[place + 1 :]):
+            return word
+    return None
+
+
+def _orders(before: list[str], after: list[str]) -> bool:
+    """Whether the words around a name are a verb of running and its trappings."""
+    said = [word.casefold() for word in before]
+    while said and said[-1] in _ARTICLES | _NOUNS | _POLITE:
+        said.pop()
+    verb, rest = " ".join(said), [word.casefold() for word in after]
+    rest = [word for word in rest if word not in _NOUNS | _POLITE]
+    if verb not in _VERBS:
+        return False
+    wanted = _AFTER.get(verb)
+    return rest == [] if wanted is None else len(rest) == 1 and rest[0] in wanted
+
+
+def _bare(word: str) -> str:
+    return unicodedata.normalize("NFC", word).strip(_AROUND)

@@ -1,0 +1,255 @@
+"""A message of the owner becomes tasks, with a question for whatever it leaves open.
+
+All tasks of a message and all questions about them are stored in one transaction, then
+acknowledged. The same message twice, told by its source, is the same tasks.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Protocol
+from zoneinfo import ZoneInfo
+
+from remit.errors import BadInput, Failed, KeyReused
+from remit.intake import admit
+from remit.intake.asked import evidence, request_of
+from remit.intake.book import Contacts
+from remit.intake.extract import Draft, Extraction, extract
+from remit.intake.heard import Heard, Message
+from remit.intake.recipients import About, Book, Question
+from remit.intake.settle import settle
+from remit.model.delivery import Delivery
+from remit.model.ids import Ids
+from remit.model.plan import Clause, Gap, Request
+from remit.model.review import Review
+from remit.model.series import Repeats
+from remit.model.settled import Settle, Settled
+from remit.model.status import Reason, Status
+from remit.model.task import Cue, Source, Task, TaskType
+from remit.ports import Clock
+from remit.store import messages
+from remit.store.database import Database
+
+
+class Reader(Protocol):
+    """Reads a message: tasks, questions, and what became of every clause."""
+
+    async def read(self, text: str, now: datetime, zone: ZoneInfo, book: Book) -> Extraction: ...
+
+
+class PlainReader:
+    """The rules alone: no model is asked."""
+
+    async def read(self, text: str, now: datetime, zone: ZoneInfo, book: Book) -> Extraction:
+        return extract(text, now=now, zone=zone, book=book)
+
+
+class Ear:
+    """Hears what the owner says, with the book and the clock that are his."""
+
+    def __init__(
+        self,
+        db: Database,
+        clock: Clock,
+        ids: Ids,
+        contacts: Contacts,
+        zone: ZoneInfo,
+        reader: Reader | None = None,
+    ) -> None:
+        self._db = db
+        self._clock = clock
+        self._ids = ids
+        self._contacts = contacts
+        self._zone = zone
+        self._reader = reader or PlainReader()
+
+    async def hear(self, message: Message) -> Heard:
+        """Store what the message asks for, durably, and say what became of every clause."""
+        message = replace(message, text=message.text.strip())
+        before = await self._db.read(messages.of_message, message.source)
+        if before:
+            return await self._again(message, before)
+        found = await self.read(message)
+        if not found.tasks:
+            return Heard((), (), found.answer, found.clauses, found.questions)
+        now = self._clock.now()
+        made = [_task(each, message, n, self._ids, now) for n, each in enumerate(ledgers(found), 1)]
+        asked = [review for task, each in made for review in _reviews(task, each, self._ids)]
+        stored = await self._db.write(messages.entrust, [task for task, _ in made], asked)
+        if stored[0].id != made[0][0].id:
+            return await self._again(message, stored)
+        return Heard(tuple(stored), tuple(asked), found.answer)
+
+    async def read(self, message: Message) -> Extraction:
+        """What the message would become; nothing is stored."""
+        admit.check_text(message.text)
+        book, now = self._contacts.book(), self._clock.now()
+        try:
+            found = await self._reader.read(message.text, now, self._zone, book)
+        except Failed:
+            found = await PlainReader().read(message.text, now, self._zone, book)
+        return planned(found, message.scheduled_for, book.home)
+
+    def settling(self) -> Settle:
+        """How an answer is worked in, with the book as it is now."""
+        book: Book | BadInput
+        try:
+            book = self._contacts.book()
+        except BadInput as bad:
+            book = bad
+        return _Settling(book, self._zone, self._ids)
+
+    async def _again(self, message: Message, before: Sequence[Task]) -> Heard:
+        said = before[0].request
+        if said is None or said.text != message.text:
+            raise KeyReused(message.source.ref)
+        asked = await self._db.read(messages.questions, before)
+        return Heard(tuple(before), tuple(asked))
+
+
+@dataclass(frozen=True, slots=True)
+class _Settling:
+    book: Book | BadInput
+    zone: ZoneInfo
+    ids: Ids
+
+    def __call__(self, task: Task, review: Review, answer: str, now: datetime) -> Settled:
+        if isinstance(self.book, BadInput):
+            raise self.book
+        made = settle(task, review, answer, now=now, zone=self.zone, book=self.book)
+        named = tuple(_named(each, self.ids) for each in made.task.delivery)
+        ask = replace(made.ask, id=self.ids.review()) if made.ask else None
+        return replace(made, task=replace(made.task, delivery=named), ask=ask)
+
+
+def _named(delivery: Delivery, ids: Ids) -> Delivery:
+    return delivery if delivery.id else replace(delivery, id=ids.delivery())
+
+
+# What was read, as it will be stored --------------------------------------------------------------
+
+
+def planned(found: Extraction, at: datetime | None, home: str) -> Extraction:
+    """The reading with a time given beside the words, and a place where results are read."""
+    if at is not None:
+        found = _timed(found, at)
+    drafts = tuple(_at_home(draft, found, home) for draft in found.tasks)
+    return replace(found, tasks=drafts)
+
+
+def _timed(found: Extraction, at: datetime) -> Extraction:
+    """One time holds for all that was asked for; words that say another one contradict it."""
+    for clause in found.clauses:
+        if clause.became == "time" or _asked_when(found, clause):
+            sentence = (
+                f"The words say when ({clause.text!r:.60}), and a time was given beside them; "
+                "say it once."
+            )
+            raise BadInput(sentence, field="scheduled_for")
+    drafts = tuple(
+        replace(draft, scheduled_for=at, type=TaskType.SCHEDULED) for draft in found.tasks
+    )
+    left = tuple(each for each in found.questions if each.about is not About.TIME)
+    return replace(found, tasks=drafts, questions=left)
+
+
+def _asked_when(found: Extraction, clause: Clause) -> bool:
+    """Whether the clause names a time that nobody can reckon."""
+    about = (found.clauses[each.clause] for each in found.questions if each.about is About.TIME)
+    return clause.became is None and clause in about
+
+
+def _at_home(draft: Draft, found: Extraction, home: str) -> Draft:
+    """Let the owner read what comes of work, where he said nothing else and did not forbid it."""
+    waits = any(question.waits for question in found.questions_about(draft))
+    if draft.deliveries or draft.stays or waits or not draft.work:
+        return draft
+    return replace(draft, deliveries=(Delivery(home),))
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """A task to be, with every clause it answers for and what is open about them."""
+
+    draft: Draft
+    clauses: tuple[Clause, ...]
+    gaps: tuple[tuple[Gap, str], ...]  # each with the sentence that asks for it
+
+
+def ledgers(found: Extraction) -> list[Ledger]:
+    """Give every clause of a message to a task: its own, or the one it was said next to."""
+    return [_ledger(found, draft, n) for n, draft in enumerate(found.tasks)]
+
+
+def _ledger(found: Extraction, draft: Draft, n: int) -> Ledger:
+    own = [
+        at
+        for at, clause in enumerate(found.clauses)
+        if clause in draft.clauses or _nearest(found, clause) == n
+    ]
+    gaps: dict[str, tuple[Gap, str]] = {}
+    for question in found.questions:
+        if question.clause in own:
+            gap, sentence = _gap(question, own.index(question.clause) + 1), question.sentence
+            before = gaps.get(gap.key)
+            gaps[gap.key] = _joined(before, gap, sentence) if before else (gap, sentence)
+    return Ledger(draft, tuple(found.clauses[at] for at in own), tuple(gaps.values()))
+
+
+def _nearest(found: Extraction, clause: Clause) -> int | None:
+    """The task said last before a clause that belongs to none; None if it belongs to one."""
+    if any(clause in draft.clauses for draft in found.tasks):
+        return None
+    before = [
+        n
+        for n, draft in enumerate(found.tasks)
+        if draft.clauses and draft.clauses[0].start < clause.start
+    ]
+    return before[-1] if before else 0
+
+
+def _gap(question: Question, clause: int) -> Gap:
+    return Gap(clause, question.about.value, question.options, question.waits, question.letter)
+
+
+def _joined(before: tuple[Gap, str], gap: Gap, sentence: str) -> tuple[Gap, str]:
+    """Ask two things of one sort about one clause as one."""
+    old, asked = before
+    options = tuple(dict.fromkeys((*old.options, *gap.options)))
+    waits = tuple(dict.fromkeys((*old.waits, *gap.waits)))
+    letter = old.letter or gap.letter
+    return replace(old, options=options, waits=waits, letter=letter), f"{asked} {sentence}"
+
+
+def _task(ledger: Ledger, message: Message, n: int, ids: Ids, now: datetime) -> tuple[Task, Ledger]:
+    draft, rule = ledger.draft, ledger.draft.recurrence
+    cue = Cue(
+        source=Source(message.source.kind, messages.nth(message.source.ref, n)),
+        title=draft.title,
+        text=message.text,
+        instructions=draft.instructions or message.text,
+        work=draft.work,
+        delivery=draft.deliveries,
+        priority=message.priority,
+        scheduled_for=draft.scheduled_for,
+        repeats=Repeats(rule.rule, rule.zone, rule.first) if rule else None,
+        assigned_agent=draft.agent,
+    )
+    task = admit.make(cue, ids, now)
+    request = Request(message.text, ledger.clauses)
+    gaps = tuple(gap for gap, _ in ledger.gaps)
+    return replace(task, type=draft.type, request=request, gaps=gaps), ledger
+
+
+def _reviews(task: Task, ledger: Ledger, ids: Ids) -> Iterator[Review]:
+    for gap, sentence in ledger.gaps:
+        yield Review(
+            id=ids.review(),
+            task_id=task.id,
+            key=f"{gap.key}:0",
+            reason=Reason.INPUT,
+            question=sentence,
+            evidence=evidence(request_of(task), gap),
+            resume_to=Status.NEW,
+            opened_at=task.created_at,
+        )

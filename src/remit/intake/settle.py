@@ -1,0 +1,318 @@
+"""An answer of the owner is worked into his task. Pure: it runs where the decision is written.
+
+What cannot be read is asked again, with what was not understood. Nothing is guessed, nothing lost.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from remit.intake import answers
+from remit.intake.answers import Named
+from remit.intake.asked import Asked, at_home, request_of, send, without_gaps, without_halves
+from remit.intake.days import Doubt
+from remit.intake.extract import extract
+from remit.intake.recipients import About, Book, Channel
+from remit.intake.times import Moment, Now, Recurrence, When
+from remit.model.delivery import Delivery
+from remit.model.plan import Became, Clause, Gap, Item
+from remit.model.review import Review
+from remit.model.series import Repeats
+from remit.model.settled import Settled
+from remit.model.task import Task, TaskType
+
+MOST_TITLE: Final = 120
+
+
+def settle(
+    task: Task, review: Review, answer: str, *, now: datetime, zone: ZoneInfo, book: Book
+) -> Settled:
+    """Work an answer in, or say what must be asked next."""
+    key, _, _ = review.key.rpartition(":")
+    gap = next((each for each in task.gaps if each.key == key), None)
+    if gap is None:
+        return Settled(task)
+    answer = answer.strip()
+    if answers.is_yes(answer) and gap.options:
+        answer = gap.options[0] if len(gap.options) == 1 else answer
+    asked = Asked(task, gap, answer, now, zone, book)
+    if answers.is_left_out(answer):
+        return _left_out(asked)
+    made = _BY_SORT[About(gap.about)](asked)
+    return made if made.ask else _in_time(made, asked)
+
+
+# When ---------------------------------------------------------------------------------------------
+
+
+def _time(asked: Asked) -> Settled:
+    said = "" if asked.clause.became not in (None, Became.TIME) else asked.clause.text
+    if answers.is_of_it(asked.answer):
+        return _of_event(asked)
+    found = answers.when(asked.answer, said, now=asked.now, zone=asked.zone, book=asked.book)
+    if not found:
+        return asked.again()
+    if len(found) > 1:
+        return asked.again("A task has one time; say one.")
+    doubt = found[0]
+    if isinstance(doubt, Doubt):
+        return asked.again(doubt.why, doubt.options)
+    return Settled(_timed(asked.closed(Became.TIME), doubt))
+
+
+def _timed(task: Task, when: When) -> Task:
+    match when:
+        case Moment(at=at):
+            return replace(task, type=TaskType.SCHEDULED, scheduled_for=at, repeats=None)
+        case Recurrence(rule=rule, zone=zone, first=first):
+            series = Repeats(rule, zone, first)
+            return replace(task, type=TaskType.SCHEDULED, scheduled_for=first, repeats=series)
+        case Now() | Doubt():
+            return replace(task, type=TaskType.IMMEDIATE, scheduled_for=None, repeats=None)
+
+
+def _of_event(asked: Asked) -> Settled:
+    """The time belongs to what the task is about; a reminder still needs one of its own."""
+    told = asked.closed(Became.CONSTRAINT)
+    if any(each.about == About.TIME for each in told.gaps):
+        return Settled(told)
+    if not told.plan.precomposed:
+        return Settled(_timed(told, Now()))
+    gap = Gap(asked.gap.clause, About.TIME.value)
+    return asked.asks(replace(told, gaps=(*told.gaps, gap)), gap, "When is the reminder due?")
+
+
+def _in_time(made: Settled, asked: Asked) -> Settled:
+    """A time that passed while an answer was waited for is asked about."""
+    task = made.task
+    late = task.scheduled_for is not None and task.scheduled_for <= asked.now
+    if made.over or task.gaps or not late or task.repeats:
+        return made
+    clauses = request_of(task).clauses
+    at = next((n for n, each in enumerate(clauses, 1) if each.became is Became.TIME), 1)
+    gap = Gap(at, About.TIME.value)
+    sentence = f"{clauses[at - 1].text!r:.100} has passed meanwhile. When is it to be?"
+    return asked.asks(replace(task, gaps=(gap,)), gap, sentence)
+
+
+# Whom, and by which way ---------------------------------------------------------------------------
+
+
+def _channel(asked: Asked) -> Settled:
+    if answers.is_of_it(asked.answer):
+        task = _described(without_halves(asked.task, asked.gap.waits), asked)
+        return Settled(asked.closed(Became.WORK, at_home(task, asked.book)))
+    waits = _waits(asked)
+    if answers.is_then(asked.answer) and all(each.channel for each in waits):
+        return _fill(asked, dict(zip(waits, waits, strict=True)))
+    found = answers.named(asked.answer, asked.book) or Named()
+    ways = _ways(found, waits, asked.book)
+    if found.doubt or not found.channels or ways is None:
+        unpaired = "It is not said who gets it through which channel." if found.channels else ""
+        return asked.again(found.doubt.sentence if found.doubt else unpaired)
+    return _fill(asked, {half: replace(half, channel=way.name) for half, way in ways.items()})
+
+
+def _described(task: Task, asked: Asked) -> Task:
+    """The task with the clause as a part of what is worked on."""
+    *others, last = task.work or (Item(task.title),)
+    words = asked.clause.text
+    if words not in last.description:
+        last = replace(last, description=f"{last.description} {words}")
+    gaps = tuple(gap for gap in task.gaps if gap.key != asked.gap.key)
+    return replace(task, work=(*others, last), gaps=gaps)
+
+
+def _ways(found: Named, waits: Sequence[Delivery], book: Book) -> dict[Delivery, Channel] | None:
+    """Who gets it by which way: one for all, or one for each in the order they were named."""
+    if len(found.channels) == 1:
+        return dict.fromkeys(waits, found.channels[0])
+    if len(found.people) != len(found.channels):
+        return None
+    names = (None if who is book.owner else who.name for who in found.people)
+    by_name = dict(zip(names, found.channels, strict=True))
+    if any(half.recipient not in by_name for half in waits):
+        return None
+    return {half: by_name[half.recipient] for half in waits}
+
+
+def _recipient(asked: Asked) -> Settled:
+    found = answers.named(asked.answer, asked.book)
+    if found is None or found.doubt or not found.people:
+        return asked.again(found.doubt.sentence if found and found.doubt else "")
+    people = tuple(dict.fromkeys(found.people))
+    if len(people) > 1 or len(found.channels) > 1:
+        return asked.again("Name one person; the others go into a message of their own.")
+    name = None if people[0] is asked.book.owner else people[0].name
+    way = found.channels[0].name if found.channels else ""
+    waits = _waits(asked)
+    return _fill(
+        asked,
+        {half: replace(half, recipient=name, channel=way or half.channel) for half in waits},
+    )
+
+
+def _waits(asked: Asked) -> tuple[Delivery, ...]:
+    """What lacks the answer: what the question said, else the one send there is, or a new one."""
+    sent = asked.task.delivery
+    return asked.gap.waits or (sent if len(sent) == 1 else (Delivery(""),))
+
+
+def _fill(asked: Asked, known: Mapping[Delivery, Delivery]) -> Settled:
+    """Put what is known now into the halves that waited; what lacks nothing more goes out."""
+    task = asked.closed(Became.DELIVERY)
+    task = replace(task, delivery=tuple(each for each in task.delivery if each not in known))
+    return _release(task, tuple(known.values()), asked)
+
+
+def _release(task: Task, halves: Sequence[Delivery], asked: Asked) -> Settled:
+    """Plan the sends that lack nothing more; one that does takes along what is known by now."""
+    by_id = {half.id: half for half in halves if half.id}
+    gaps = tuple(
+        replace(
+            gap, waits=tuple(by_id.get(half.id, half) if half.id else half for half in gap.waits)
+        )
+        for gap in task.gaps
+    )
+    elsewhere = {half.id for gap in gaps for half in gap.waits if half.id}
+    whole = [half for half in halves if half.id not in elsewhere]
+    return send(replace(task, gaps=gaps), whole, asked)
+
+
+# What ---------------------------------------------------------------------------------------------
+
+
+def _content(asked: Asked) -> Settled:
+    text = answers.letter(asked.answer)
+    if asked.gap.letter and text is None:
+        text = asked.answer
+    if text is not None and text.strip():
+        return _written(asked, lambda _: text)
+    by_name = _texts(asked)
+    if by_name is not None:
+        return _written(asked, lambda half: by_name[half.recipient])
+    if answers.quotes(asked.answer) or not _is_plain(asked):
+        return asked.again()
+    task = _retitled(_working(asked.closed(Became.WORK), asked.answer), asked.answer)
+    return _release(task, tuple(half for half in asked.gap.waits if half.id), asked)
+
+
+def _texts(asked: Asked) -> dict[str | None, str] | None:
+    """One text for each who waits for one: `Bob: "…", Anna: "…"`."""
+    found = answers.named(asked.answer, asked.book)
+    if found is None or not found.texts or len(found.texts) != len(found.people):
+        return None
+    owner = asked.book.owner
+    names = [None if who is owner else who.name for who in found.people]
+    texts = dict(zip(names, found.texts, strict=True))
+    return texts if all(half.recipient in texts for half in asked.gap.waits) else None
+
+
+def _written(asked: Asked, text: Callable[[Delivery], str]) -> Settled:
+    """Put the owner's own text into what waited for it, to the letter."""
+    waits = [(each.channel, each.recipient) for each in asked.gap.waits if each.id is None]
+    alone = len(asked.task.delivery) == 1 and not asked.gap.waits
+    sent = tuple(
+        replace(each, content=text(each))
+        if alone or (each.content is None and (each.channel, each.recipient) in waits)
+        else each
+        for each in asked.task.delivery
+    )
+    halves = tuple(replace(each, content=text(each)) for each in asked.gap.waits if each.id)
+    task = asked.closed(Became.DELIVERY, replace(asked.task, delivery=sent))
+    return _release(_retitled(task, asked.answer), halves, asked)
+
+
+def _is_plain(asked: Asked) -> bool:
+    """Whether an answer names a thing, and neither a time nor somebody to send it to."""
+    found = extract(asked.answer, now=asked.now, zone=asked.zone, book=asked.book)
+    (draft, *more) = found.tasks or (None,)
+    if draft is None or more or found.questions:
+        return False
+    return not (draft.deliveries or draft.scheduled_for)
+
+
+def _task(asked: Asked) -> Settled:
+    """What is to be done: read like any request, so that no clause of it is lost either."""
+    if answers.is_yes(asked.answer) and any(map(answers.is_yes, asked.gap.options)):
+        return Settled(asked.closed(Became.WORK))  # as it was said
+    found = extract(asked.answer, now=asked.now, zone=asked.zone, book=asked.book)
+    if len(found.tasks) != 1:
+        return asked.again("That asks for several things." if found.tasks else "")
+    if found.questions:
+        return asked.again(f"{found.questions[0].sentence} Say it all in one.")
+    draft, task = found.tasks[0], asked.closed(Became.WORK)
+    if draft.scheduled_for and task.scheduled_for:
+        return asked.again("The time was said before; say only what is to be done.")
+    for item in draft.work:
+        task = _working(task, item.description)
+    task = replace(task, instructions=_lines(task.instructions, asked.answer))
+    if draft.scheduled_for:
+        rule = draft.recurrence
+        series = Repeats(rule.rule, rule.zone, rule.first) if rule else None
+        task = replace(task, type=draft.type, scheduled_for=draft.scheduled_for, repeats=series)
+    made = send(_retitled(task, asked.answer), draft.deliveries, asked)
+    return replace(made, task=at_home(made.task, asked.book))
+
+
+def _working(task: Task, said: str) -> Task:
+    return replace(task, work=(*task.work, Item(said)))
+
+
+def _lines(before: str, after: str) -> str:
+    return before if after in before else f"{before}\n{after}"
+
+
+def _retitled(task: Task, said: str) -> Task:
+    """What had only its own words for a title is called after what it is about."""
+    words = " ".join(said.split())
+    title = words if len(words) <= MOST_TITLE else words[: MOST_TITLE - 3].rstrip() + "..."
+    known = {request_of(task).text.strip(), *(each.text for each in request_of(task).clauses)}
+    return replace(task, title=title) if task.title in known and title else task
+
+
+# Left out -----------------------------------------------------------------------------------------
+
+
+def _left_out(asked: Asked) -> Settled:
+    """Leave the clause out; the rest stands. Of what has no rest nothing is left."""
+    gap, clause = asked.gap, asked.clause
+    task = asked.closed(Became.DECLINED)
+    if gap.about == About.TIME:
+        due = clause.became not in (None, Became.TIME)  # nothing says when, so it never is
+        return Settled(task, over=True) if due else Settled(_timed(task, Now()))
+    if gap.about == About.CONTENT:
+        waits = {(each.channel, each.recipient) for each in gap.waits if each.id is None}
+        kept = (d for d in task.delivery if d.content or (d.channel, d.recipient) not in waits)
+        task = replace(task, delivery=tuple(kept))
+    if gap.about == About.TASK:
+        task = _unasked(task, clause)
+    moot = tuple(each for each in task.gaps if _is_moot(each, gap.waits))
+    task = without_gaps(without_halves(task, gap.waits), moot, "Nothing is left to be sent.")
+    sends = any(each.content for each in task.delivery)
+    over = not (task.work or sends or task.gaps)
+    return Settled(at_home(task, asked.book), moot=tuple(each.key for each in moot), over=over)
+
+
+def _unasked(task: Task, clause: Clause) -> Task:
+    """The task without the work of one clause."""
+    left = [item for item in task.work if item.description not in clause.text]
+    told = f"{task.instructions}\nLeave this out: {clause.text}"
+    return replace(task, work=tuple(left), instructions=told)
+
+
+def _is_moot(gap: Gap, gone: Sequence[Delivery]) -> bool:
+    """Whether all that a gap held up is gone."""
+    names = {half.id for half in gone if half.id}
+    return bool(gap.waits) and all(half.id in names for half in gap.waits)
+
+
+_BY_SORT: Final[dict[About, Callable[[Asked], Settled]]] = {
+    About.TIME: _time,
+    About.CHANNEL: _channel,
+    About.RECIPIENT: _recipient,
+    About.CONTENT: _content,
+    About.TASK: _task,
+}

@@ -1,0 +1,490 @@
+"""What the owner answers changes the task, by code, where the decision is written down."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from remit.errors import BadInput
+from remit.intake.admit import make
+from remit.intake.hear import ledgers
+from remit.intake.recipients import About
+from remit.intake.settle import settle
+from remit.model.event import Kind
+from remit.model.ids import Ids, TaskId
+from remit.model.plan import Became, Gap, Request
+from remit.model.review import Answered, Review
+from remit.model.status import Reason, Status
+from remit.model.task import Cue, Source, SourceKind, Task, TaskType
+from remit.testing import script
+from tests.intake.heard_world import Talk, fates, plans
+from tests.intake.labelled import BOOK, NOW, ZONE, Message, messages
+
+LIST = "I looked. <deliverable>Wat Pho.</deliverable>"
+
+
+async def test_a_vague_time_is_asked_answered_and_runs_then(tmp_path: Path) -> None:
+    async with Talk(tmp_path) as world:
+        task = await world.one("Remind me tomorrow to call Bob")
+        await world.days(0.1)
+        waits = await world.get(task.id)
+        (review,) = await world.asked()
+        settled = await world.answer("9:30")
+        await world.days()
+        ended = await world.get(task.id)
+        complaints = await world.complaints()
+
+    assert (waits.status, review.key) == (Status.NEW, "clause:2:time:0")
+    assert review.evidence == "You said: Remind me tomorrow to call Bob\nIt is about: tomorrow"
+    assert settled.scheduled_for == datetime(2026, 3, 3, 8, 30, tzinfo=UTC)
+    assert ("tomorrow", Became.TIME) in fates(settled)
+    assert settled.gaps == ()
+    assert ended.status is Status.COMPLETED
+    assert ended.completed_at == settled.scheduled_for
+    assert complaints == []
+
+
+async def test_what_cannot_be_read_is_asked_again_and_never_guessed(tmp_path: Path) -> None:
+    async with Talk(tmp_path) as world:
+        task = await world.one("Remind me tomorrow to call Bob")
+        unread = await world.answer("when you think it fits")
+        (again,) = await world.asked()
+        past = await world.answer("yesterday at 9")
+        (third,) = await world.asked()
+        late = await world.answer("today at 9")
+        (fourth,) = await world.asked()
+        settled = await world.answer("at 10")
+
+    assert [each.scheduled_for for each in (unread, past, late)] == [None] * 3
+    assert [each.key for each in (again, third, fourth)] == [
+        "clause:2:time:1",
+        "clause:2:time:2",
+        "clause:2:time:3",
+    ]
+    assert "'when you think it fits' cannot be read as an answer" in again.question
+    assert "has passed" in fourth.question
+    assert settled.scheduled_for == datetime(2026, 3, 3, 9, tzinfo=UTC)
+    assert settled.notes == ("when you think it fits", "yesterday at 9", "today at 9", "at 10")
+    assert task.gaps != ()
+
+
+async def test_a_time_may_become_a_rule_or_now(tmp_path: Path) -> None:
+    async with Talk(tmp_path) as world:
+        await world.one("Remind me to stretch")
+        often = await world.answer("every Monday at 9")
+        await world.say("Remind me soon to eat", "b")
+        now = await world.answer("now")
+        await world.run()
+        ended = await world.get(now.id)
+
+    assert often.repeats is not None
+    assert often.repeats.rule == "FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0"
+    assert often.scheduled_for == often.repeats.first
+    assert (now.type, now.scheduled_for) == (TaskType.IMMEDIATE, None)
+    assert ended.status is Status.COMPLETED
+
+
+async def test_an_unknown_recipient_is_asked_and_gets_it_once_he_is_named(tmp_path: Path) -> None:
+    async with Talk(tmp_path) as world:
+        task = await world.one('Send Zoltan "Happy birthday!" on WhatsApp')
+        nobody = await world.answer("Zoltan")
+        settled = await world.answer("Mum")
+        await world.run()
+        await world.approve()
+        ended = await world.get(task.id)
+        complaints = await world.complaints()
+
+    assert (plans(task), plans(nobody)) == ([], [])
+    assert plans(settled) == [("whatsapp", "Mum", "Happy birthday!")]
+    assert settled.plan.precomposed
+    assert ended.status is Status.COMPLETED
+    assert [(each.recipient, each.body) for each in world.whatsapp.sent] == [
+        ("Mum", "Happy birthday!")
+    ]
+    assert complaints == []
+
+
+async def test_who_was_unknown_may_be_put_into_the_book(tmp_path: Path) -> None:
+    async with Talk(tmp_path) as world:
+        await world.one('Send Zoltan "Happy birthday!" by email')
+        (tmp_path / "contacts.yaml").write_text("- {name: Zoltan, channels: {email: z@x.org}}\n")
+        settled = await world.answer("Zoltan")
+
+    assert plans(settled) == [("email", "Zoltan", "Happy birthday!")]
+
+
+@pytest.mark.parametrize("answers", [("Bob", "email"), ("email", "Bob")])
+async def test_what_lacks_two_things_goes_out_when_both_are_known(
+    tmp_path: Path, answers: tuple[str, str]
+) -> None:
+    async with Talk(tmp_path) as world:
+        await world.one('Send Zoltan "Hi" on Signal')
+        asked = {each.key.split(":")[2]: each for each in await world.asked()}
+        order = ("recipient", "channel") if answers[0] == "Bob" else ("channel", "recipient")
+        half = await world.decide(asked[order[0]], Answered.ANSWER, answers[0])
+        whole = await world.decide(asked[order[1]], Answered.ANSWER, answers[1])
+
+    assert plans(half) == []
+    assert plans(whole) == [("email", "Bob", "Hi")]
+
+
+async def test_a_person_that_cannot_be_reached_so_is_asked_about_next(tmp_path: Path) -> None:
+    async with Talk(tmp_path) as world:
+        await world.one('Send Zoltan "Hi" on WhatsApp')
+        asked = await world.answer("Anna Weber")
+        (review,) = await world.asked()
+        settled = await world.answer("email")
+
+    assert plans(asked) == []
+    assert "Anna Weber cannot be reached by whatsapp" in review.question
+    assert plans(settled) == [("email", "Anna Weber", "Hi")]
+
+
+async def test_one_of_two_annas_is_chosen_by_name(tmp_path: Path) -> None:
+    async with Talk(tmp_path) as world:
+        await world.one('Email Anna "Hi"')
+        (review,) = await world.asked()
+        doubtful = await world.answer("Anna")
+        settled = await world.answer("Anna Weber")
+
+    assert "Anna Weber; Anna Schmidt" in review.evidence
+    assert plans(doubtful) == []
+    assert plans(settled) == [("email", "Anna Weber", "Hi")]
+
+
+async def test_who_gets_it_through_which_channel_is_said_in_one_answer(tmp_path: Path) -> None:
+    async with Talk(tmp_path) as world:
+        await world.one('Send Bob, Mum and me "Hi" by email and on WhatsApp')
+        unclear = await world.answer("Bob by email, the rest on WhatsApp")
+        short = await world.answer("Bob by email and Mum on WhatsApp")
+        settled = await world.answer("Bob by email, Mum on WhatsApp and me by email")
+
+    assert (plans(unclear), plans(short)) == ([], [])
+    assert plans(settled) == [
+        ("email", "Bob", "Hi"),
+        ("whatsapp", "Mum", "Hi"),
+        ("email", None, "Hi"),
+    ]
+
+
+async def test_which_text_is_for_whom_is_said_in_one_answer(tmp_path: Path) -> None:
+    async with Talk(tmp_path) as world:
+        await world.one('Email Bob, Anna Weber and me "one" and "two"')
+        short = await world.answer('Bob: "one", Anna Weber: "two"')
+        settled = await world.answer('Bob: "one", Anna Weber: "two", me: "three"')
+
+    assert plans(short) == []
+    assert [content for _, _, content in plans(settled)] == ["one", "two", "three"]
+
+
+async def test_a_channel_may_be_what_the_work_is_about(tmp_path: Path) -> None:
+    words = "Write a report about kittens on WhatsApp"
+    async with Talk(tmp_path) as world:
+        await world.one(words)
+        about = await world.answer("it is about that")
+        await world.say(words, "b")
+        out = await world.answer("it is to go out")
+
+    assert [item.description for item in about.work] == [words]
+    assert (plans(about), plans(out)) == (
+        [("dashboard", None, None)],
+        [("whatsapp", None, None)],
+    )
+
+
+async def test_a_time_may_be_when_the_thing_takes_place(tmp_path: Path) -> None:
+    async with Talk(tmp_path) as world:
+        await world.one("Remind me of the meeting tomorrow at 3pm")
+        event = await world.answer("when it takes place")
+        (review,) = await world.asked()
+        settled = await world.answer("tomorrow at 2pm")
+        await world.say("Remind me of the meeting tomorrow at 3pm", "b")
+        then = await world.answer("when to do it")
+
+    assert event.scheduled_for is None
+    assert review.question == "When is the reminder due?"
+    assert settled.scheduled_for == datetime(2026, 3, 3, 13, tzinfo=UTC)
+    assert then.scheduled_for == datetime(2026, 3, 3, 14, tzinfo=UTC)
+
+
+async def test_two_times_for_one_task_are_asked_about_again(tmp_path: Path) -> None:
+    async with Talk(tmp_path) as world:
+        await world.one("Remind me tomorrow to eat")
+        settled = await world.answer("at 9 and at 17:00")
+
+    assert (settled.scheduled_for, len(settled.gaps)) == (None, 1)
+
+
+async def test_one_who_is_known_beside_one_who_is_not_is_not_enough(tmp_path: Path) -> None:
+    async with Talk(tmp_path) as world:
+        await world.one('Send Zoltan "Hi" by email')
+        both = await world.answer("Bob and Anna")
+        several = await world.answer("Bob and Anna Weber")
+
+    assert (plans(both), plans(several)) == ([], [])
+
+
+async def test_a_channel_this_house_lacks_is_asked_about(tmp_path: Path) -> None:
+    async with Talk(tmp_path, brain=script([{"reply": LIST}])) as world:
+        task = await world.one("Research Bangkok and send me the list on Telegram")
+        unknown = await world.answer("by fax")
+        settled = await world.answer("by email, please")
+        await world.run()
+        ended = await world.get(task.id)
+
+    assert (plans(task), plans(unknown)) == ([], [])
+    assert plans(settled) == [("email", None, None)]
+    assert ended.status is Status.COMPLETED
+    assert [each.body for each in world.email.sent] == ["Wat Pho."]
+
+
+async def test_a_reminder_is_about_what_the_owner_says_to_the_letter(tmp_path: Path) -> None:
+    async with Talk(tmp_path) as world:
+        await world.one("Remind me tomorrow at 9")
+        settled = await world.answer("take the  umbrella; it rains")
+
+    assert plans(settled) == [("dashboard", None, "take the  umbrella; it rains")]
+    assert settled.plan.precomposed
+    assert settled.title == "take the umbrella; it rains"
+
+
+async def test_what_is_to_be_sent_is_a_text_in_quotes_or_work(tmp_path: Path) -> None:
+    async with Talk(tmp_path) as world:
+        await world.one("Write to Bob by email")
+        quoted = await world.answer('"See  you at 5"')
+        await world.say("Write to Mum on WhatsApp", "b")
+        worked = await world.answer("a birthday greeting")
+
+    assert plans(quoted) == [("email", "Bob", "See  you at 5")]
+    assert plans(worked) == [("whatsapp", "Mum", None)]
+    assert [item.description for item in worked.work] == ["a birthday greeting"]
+    assert not worked.plan.precomposed
+
+
+async def test_an_answer_that_asks_for_more_is_not_taken_for_a_thing(tmp_path: Path) -> None:
+    async with Talk(tmp_path) as world:
+        await world.one("Write to Bob by email")
+        more = await world.answer("the report, and send it to Mum on WhatsApp too")
+        asked = await world.asked()
+
+    assert more.work == ()
+    assert [each.key for each in asked] == ["clause:1:content:1"]
+
+
+async def test_what_is_to_be_done_is_read_like_any_request(tmp_path: Path) -> None:
+    async with Talk(tmp_path) as world:
+        await world.one("Tomorrow at 9")
+        (review,) = await world.asked()
+        settled = await world.answer("Research Bangkok and send Bob the list by email")
+
+    assert review.question == "What is to be done?"
+    assert [item.description for item in settled.work] == ["Research Bangkok"]
+    assert plans(settled) == [("email", "Bob", None)]
+    assert settled.scheduled_for == datetime(2026, 3, 3, 8, tzinfo=UTC)
+    assert "Research Bangkok" in settled.instructions
+    assert settled.title != "Tomorrow at 9"
+
+
+@pytest.mark.parametrize("answer", ["thanks!", "remind me at 5pm to eat and email Bob 'Hi'"])
+async def test_what_is_no_one_thing_to_do_is_asked_again(tmp_path: Path, answer: str) -> None:
+    async with Talk(tmp_path) as world:
+        await world.one("Tomorrow at 9")
+        settled = await world.answer(answer)
+
+    assert (settled.work, len(settled.gaps)) == ((), 1)
+
+
+@pytest.mark.parametrize("words", ["leave it out", "Weglassen", "déjalo"])
+async def test_a_clause_is_left_out_and_the_rest_is_done(tmp_path: Path, words: str) -> None:
+    async with Talk(tmp_path, brain=script([{"reply": LIST}])) as world:
+        task = await world.one("Research Bangkok and send Zoltan the list on Signal")
+        settled = await world.answer(words)
+        open_ = await world.asked()
+        await world.run()
+        ended = await world.get(task.id)
+
+    assert [became for _, became in fates(settled)].count(Became.DECLINED) == 2
+    assert (open_, settled.gaps) == ([], ())
+    assert plans(settled) == [("dashboard", None, None)]
+    assert ended.status is Status.COMPLETED
+    assert world.whatsapp.tried + world.email.tried == []
+
+
+async def test_of_what_is_left_out_whole_nothing_is_done(tmp_path: Path) -> None:
+    async with Talk(tmp_path) as world:
+        await world.one('Send Zoltan "Hi" on Signal')
+        settled = await world.answer("leave it out")
+        await world.days()
+        left = await world.waiting()
+        complaints = await world.complaints()
+
+    assert (settled.status, left, complaints) == (Status.CANCELLED, [], [])
+
+
+async def test_a_question_that_is_declined_ends_the_task_with_all_it_asked(tmp_path: Path) -> None:
+    async with Talk(tmp_path) as world:
+        await world.one('Send Zoltan "Hi" on Signal')
+        ended = await world.decide((await world.asked())[0], Answered.DECLINE)
+        left = await world.waiting()
+
+    assert (ended.status, left) == (Status.CANCELLED, [])
+
+
+async def test_a_time_that_passed_while_the_answer_was_awaited_is_asked_about(
+    tmp_path: Path,
+) -> None:
+    async with Talk(tmp_path) as world:
+        await world.one('Tomorrow at 9 send Zoltan "Hi" on WhatsApp')
+        await world.days(5)
+        waits = await world.answer("Mum")
+        (review,) = await world.asked()
+        settled = await world.answer("tomorrow")
+
+    assert waits.status is Status.NEW
+    assert "has passed meanwhile" in review.question
+    assert settled.scheduled_for == datetime(2026, 3, 8, 8, tzinfo=UTC)
+
+
+async def test_a_paused_task_can_be_answered_and_goes_on_when_it_is_resumed(tmp_path: Path) -> None:
+    async with Talk(tmp_path) as world:
+        task = await world.one("Remind me soon to call Bob")
+        await world.run()
+        await world.house.owner.pause(task.id)
+        settled = await world.answer("now")
+        await world.run()
+        stays = await world.get(task.id)
+        await world.house.owner.resume(task.id)
+        await world.run()
+        ended = await world.get(task.id)
+
+    assert (settled.status, stays.status) == (Status.PAUSED, Status.PAUSED)
+    assert ended.status is Status.COMPLETED
+
+
+async def test_the_journal_tells_what_an_answer_changed(tmp_path: Path) -> None:
+    async with Talk(tmp_path) as world:
+        task = await world.one('Send Zoltan "Hi" on WhatsApp')
+        await world.answer("Mum")
+        told = await world.history(task.id)
+
+    (changed,) = [each for each in told if each.kind is Kind.TASK_UPDATED]
+    planned = changed.data["delivery"]
+    assert isinstance(planned, list)
+    sends = [(each["recipient"], each["content"]) for each in planned if isinstance(each, dict)]
+    assert sends == [("Mum", "Hi")]
+
+
+async def test_a_book_nobody_can_read_keeps_the_question_open(tmp_path: Path) -> None:
+    async with Talk(tmp_path) as world:
+        await world.one('Send Zoltan "Hi" on WhatsApp')
+        (tmp_path / "contacts.yaml").write_text("- nonsense")
+        await world.restart()
+        with pytest.raises(BadInput, match="line 1"):
+            await world.answer("Mum")
+        open_ = await world.asked()
+
+    assert len(open_) == 1
+
+
+def task_with(text: str, gap: Gap, **more: object) -> Task:
+    """A task made by hand, for questions that only another reader asks."""
+    cue = Cue(source=Source(SourceKind.MANUAL, "k"), title=text, text=text)
+    task = make(cue, Ids(lambda: NOW, lambda _: 7), NOW)
+    assert task.request is not None
+    return replace(task, gaps=(gap,), **more)  # type: ignore[arg-type]
+
+
+def ask(task: Task, gap: Gap) -> Review:
+    return Review(
+        task_id=task.id,
+        key=f"{gap.key}:0",
+        reason=Reason.INPUT,
+        question="?",
+        resume_to=Status.NEW,
+    )
+
+
+def test_what_was_only_to_be_confirmed_stands_after_a_yes() -> None:
+    gap = Gap(1, About.TASK.value, ("yes", "leave it out"))
+    task = task_with("Research Bangkok", gap)
+
+    yes = settle(task, ask(task, gap), "Ja!", now=NOW, zone=ZONE, book=BOOK)
+    no = settle(task, ask(task, gap), "leave it out", now=NOW, zone=ZONE, book=BOOK)
+
+    assert (yes.task.gaps, yes.task.work, yes.over) == ((), (), False)
+    assert no.over
+    assert no.task.request is not None
+    assert [clause.became for clause in no.task.request.clauses] == [Became.DECLINED]
+
+
+def test_a_yes_takes_the_one_option_there_is() -> None:
+    gap = Gap(1, About.CHANNEL.value, ("email",))
+    task = task_with("Research Bangkok", gap)
+
+    made = settle(task, ask(task, gap), "yes", now=NOW, zone=ZONE, book=BOOK)
+
+    assert [each.channel for each in made.task.delivery] == ["email"]
+
+
+ANSWERS = st.one_of(
+    st.text(max_size=40),
+    st.sampled_from(
+        [
+            "tomorrow at 9",
+            "9:30",
+            "now",
+            "Bob",
+            "Anna",
+            "email",
+            "Bob by email",
+            '"Hi"',
+            "leave it out",
+            "yes",
+            "a poem",
+            "every day at 9",
+        ]
+    ),
+)
+ASKED = [
+    each
+    for half in ("tuned", "held_out")
+    for each in messages(half)
+    if each.read().tasks and each.read().questions
+]
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(message=st.sampled_from(ASKED), answers=st.lists(ANSWERS, min_size=1, max_size=4))
+def test_whatever_is_answered_a_clause_is_settled_or_asked_about(
+    message: Message, answers: list[str]
+) -> None:
+    found = message.read()
+    ledger = next(each for each in ledgers(found) if each.gaps)
+    gaps = tuple(gap for gap, _ in ledger.gaps)
+    task = replace(
+        task_with("x", gaps[0]),
+        id=TaskId("task-1"),
+        gaps=gaps,
+        request=Request(message.say, ledger.clauses),
+        work=ledger.draft.work,
+        delivery=ledger.draft.deliveries,
+        scheduled_for=ledger.draft.scheduled_for,
+    )
+    for answer in answers:
+        if not task.gaps or not answer.strip():
+            break
+        gap = task.gaps[0]
+        made = settle(task, ask(task, gap), answer, now=NOW, zone=ZONE, book=BOOK)
+        assert made.task.request is not None
+        named = {each.clause for each in made.task.gaps}
+        for n, clause in enumerate(made.task.request.clauses, 1):
+            assert clause.became is not None or n in named or made.over
+        if made.ask is not None:
+            assert made.ask.key.rpartition(":")[0] in {each.key for each in made.task.gaps}
+        elif not made.over:
+            assert gap.key not in {each.key for each in made.task.gaps}
+        assert all(each.channel for each in made.task.delivery)
+        task = replace(made.task, notes=(*made.task.notes, answer))
