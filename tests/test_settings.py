@@ -68,7 +68,7 @@ def test_the_file_is_read_and_the_environment_has_the_last_word(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("paralel = 8", "has no setting 'paralel'. Known: owner, agent, engine, brain, server."),
+        ("paralel = 8", "has no setting 'paralel'. Known: owner, agent, zone, engine, brain,"),
         ("[engine]\nparalel = 8", "has no setting 'paralel'. Did you mean 'parallel'?"),
         ("home = 'elsewhere'", "has no setting 'home'."),
         ("owner = 5", "owner in {file} must be text, not 5."),
@@ -85,6 +85,33 @@ def test_the_file_is_read_and_the_environment_has_the_last_word(tmp_path: Path) 
     ],
 )
 def test_a_mistake_is_refused_by_name_with_what_would_be_right(
+    tmp_path: Path, text: str, sentence: str
+) -> None:
+    file = str(tmp_path / "settings.toml")
+
+    assert sentence.replace("{file}", file) in str(refusal(written(tmp_path, text)))
+
+
+def test_a_budget_of_0_is_no_limit_and_a_switch_is_true_or_false(tmp_path: Path) -> None:
+    environ = written(tmp_path, "[budget]\nday_tokens = 0\n[priority]\nscore = true\n")
+    assert load(environ).budget.day_tokens == 0
+    assert load(environ).priority.score
+
+    environ |= {"REMIT_BUDGET_RUN_CENTS": "250", "REMIT_PRIORITY_SCORE": "false"}
+    assert load(environ).budget == settings.Budget(day_tokens=0, run_cents=250)
+    assert not load(environ).priority.score
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[budget]\nrun_cents = -1", "in [budget] in {file} must be a whole number, or 0, not -1"),
+        ("[budget]\nrun_cents = false", "must be a whole number, or 0, not False."),
+        ("[budget]\nrun_cents = 0.5", "must be a whole number, or 0, not 0.5."),
+        ("[priority]\nscore = 1", "score in [priority] in {file} must be true or false, not 1."),
+    ],
+)
+def test_a_budget_or_a_switch_that_is_none_is_refused(
     tmp_path: Path, text: str, sentence: str
 ) -> None:
     file = str(tmp_path / "settings.toml")

@@ -1,12 +1,15 @@
 """What the operator may turn: file, then environment, then flags; read once, frozen."""
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 from remit.errors import BadInput
+from remit.model.codec import Json, JsonMap, from_json
+from remit.model.reply import Policy
 from remit.model.task import SourceKind
 
 DEFAULT_FILE: Final = """\
@@ -14,6 +17,7 @@ DEFAULT_FILE: Final = """\
 
 # owner = "you"               # what the agent calls you
 # agent = "Remit"             # what you call the agent
+# zone = ""                   # of your clock, such as Europe/Berlin; else the machine's own
 
 [engine]
 # parallel = 64               # tasks at work at once
@@ -26,7 +30,8 @@ DEFAULT_FILE: Final = """\
 
 [brain]
 # kind = "auto"               # auto: a key in the environment decides (ANTHROPIC_API_KEY or
-#                             # OPENAI_API_KEY); or none, or scripted (answers from a file)
+#                             # OPENAI_API_KEY); or local (`remit brain use local`), none, or
+#                             # scripted (answers from a file)
 # model = ""                  # vendor:name, such as anthropic:claude-sonnet-5-5 or ollama:qwen3
 # extract = ""                # another model for one role alone: this, and the next three
 # think = ""
@@ -36,10 +41,40 @@ DEFAULT_FILE: Final = """\
 # key_env = ""                # the variable that holds that server's key
 # time_limit = 300            # seconds for one request
 # token_limit = 16000         # tokens of one answer
+# threads = 1                 # of the local model; more only where nothing else works
 # script = "brain.yml"
+
+[budget]                      # over it a task waits for you; 0 is no limit
+# run_tokens = 200000         # of one task
+# run_requests = 60
+# run_cents = 0               # money counts only where a model's price is known
+# series_tokens = 0           # of a series in 30 days
+# series_cents = 0
+# day_tokens = 2000000        # of all tasks in a day of yours
+# day_cents = 0
+
+[priority]
+# score = false               # whether a model is asked how urgent a task is
+
+[tools]                       # what the brain may have done: allow, ask (you first) or deny
+# read_task_log = "allow"
+# search_tasks = "allow"
+# create_task = "allow"       # asks all the same in a task that has read what is not yours
+# ask_owner = "allow"
+# tick_item = "allow"
+# list_files = "allow"
+# read_file = "allow"
+# write_file = "allow"
+
+[mcp]                         # servers with more tools; each asks unless you say otherwise
+# files = { command = ["mcp-files", "--read-only"], policy = "ask", tools = { list = "allow" } }
 
 [server]
 # port = 7316                 # on loopback only
+
+[commands]                    # what you may have run by its name: `remit add "run backup"`
+#   backup = ["restic", "backup", "/home"]
+#   report = { argv = ["make", "report"], cwd = "/data/shop", timeout = 600, repeat = false }
 """
 
 
@@ -66,6 +101,60 @@ class Brain:
     key_env: str = ""
     time_limit: int = 300
     token_limit: int = 16_000
+    threads: int = 1  # of the local model; where cores are busy, two wait for each other
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What thinking may cost; 0 is no limit."""
+
+    run_tokens: int = 200_000
+    run_requests: int = 60
+    run_cents: int = 0
+    series_tokens: int = 0  # in 30 days
+    series_cents: int = 0
+    day_tokens: int = 2_000_000  # of all tasks together
+    day_cents: int = 0
+
+    @property
+    def limits_money(self) -> bool:
+        return bool(self.run_cents or self.series_cents or self.day_cents)
+
+
+@dataclass(frozen=True, slots=True)
+class Priority:
+    score: bool = False  # whether a model is asked how urgent a task is
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What each of the house's own tools may do without the owner."""
+
+    read_task_log: Policy = Policy.ALLOW
+    search_tasks: Policy = Policy.ALLOW
+    create_task: Policy = Policy.ALLOW
+    ask_owner: Policy = Policy.ALLOW
+    tick_item: Policy = Policy.ALLOW
+    list_files: Policy = Policy.ALLOW
+    read_file: Policy = Policy.ALLOW
+    write_file: Policy = Policy.ALLOW
+
+
+@dataclass(frozen=True, slots=True)
+class Mcp:
+    """A server with tools of its own: a program that is started, or an address."""
+
+    command: tuple[str, ...] = ()
+    url: str = ""
+    policy: Policy = Policy.ASK  # of every tool that `tools` does not name
+    tools: dict[str, Json] = field(default_factory=dict)
+    env: tuple[str, ...] = ()  # variables it is given besides PATH, HOME and LANG
+    token_env: str = ""  # the variable with what an address wants to be shown
+    repeat: bool = False  # whether it does no harm to call any of its tools twice
+    time_limit: int = 60  # seconds for one answer
+
+    def policy_of(self, tool: str) -> Policy:
+        return Policy(str(self.tools.get(tool, self.policy)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +163,42 @@ class Server:
 
 
 @dataclass(frozen=True, slots=True)
+class Command:
+    """What may be run by its name; no shell reads it."""
+
+    argv: tuple[str, ...]
+    timeout: int = 600  # seconds, and never longer than a step may take
+    cwd: str = ""  # else the task's own workspace
+    env: tuple[str, ...] = ()  # variables it is given besides PATH, HOME and LANG
+    repeat: bool = False  # whether it does no harm to run it again after a crash
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     home: Path
     owner: str = "you"
     agent: str = "Remit"
+    zone: str = ""  # an IANA name; empty is the machine's own
     engine: Engine = Engine()
     brain: Brain = Brain()
+    budget: Budget = Budget()
+    priority: Priority = Priority()
     server: Server = Server()
+    tools: Tools = Tools()
+    commands: Mapping[str, Command] = field(default_factory=dict)
+    mcp: Mapping[str, Mcp] = field(default_factory=dict)
 
     @property
     def database(self) -> Path:
         return self.home / "agent.db"
+
+    @property
+    def models(self) -> Path:
+        return self.home / "models"
+
+    @property
+    def work(self) -> Path:
+        return self.home / "tasks" / "work"
 
     @property
     def logs(self) -> Path:
@@ -138,6 +252,8 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
 
 
 def _number_or_text(value: str) -> int | str:
+    if value in _SWITCH:
+        return _SWITCH[value]
     return int(value) if value.isdecimal() else value
 
 
@@ -165,12 +281,32 @@ def _checked(part: object, key: str, value: object, where: str) -> object:
         hint = f" Did you mean {near[0]!r}?" if near else f" Known: {', '.join(known)}."
         raise BadInput(f"{where} has no setting {key!r}.{hint}", field=key)
     now = getattr(part, key)
+    if key == "commands":
+        return _commands(value, where)
+    if key == "mcp":
+        return _servers(value, where)
+    if isinstance(now, Policy):
+        return _policy(key, value, where)
     if isinstance(now, Mapping):
         return _limits(key, value, where)
-    if type(value) is not type(now) or (isinstance(value, int) and value < 1):
-        kind = _KINDS.get(type(now), "a table")
+    if key == "zone" and isinstance(value, str) and value:
+        _zone(value, where)
+    least = 0 if isinstance(part, Budget) else 1
+    if type(value) is not type(now) or (type(value) is int and value < least):
+        kinds = _KINDS if least else {int: "a whole number, or 0"}
+        kind = kinds.get(type(now), "a table")
         raise BadInput(f"{key} in {where} must be {kind}, not {value!r}.", field=key)
     return value
+
+
+def _zone(name: str, where: str) -> None:
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # noqa: PLC0415 - only who sets one waits
+
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        sentence = f"zone in {where} is {name!r:.60}; one looks like Europe/Berlin."
+        raise BadInput(sentence, field="zone") from None
 
 
 def _limits(key: str, value: object, where: str) -> Mapping[str, int]:
@@ -182,6 +318,75 @@ def _limits(key: str, value: object, where: str) -> Mapping[str, int]:
     return dict(value)
 
 
-_KINDS: Final[Mapping[type, str]] = {int: "a whole number above 0", str: "text"}
-_PARTS: Final = ("engine", "brain", "server")
+def _commands(value: object, where: str) -> Mapping[str, Command]:
+    if not isinstance(value, Mapping):
+        raise BadInput(f"commands in {where} must be a table of commands.", field="commands")
+    return {name: _command(name, each, f"[commands] in {where}") for name, each in value.items()}
+
+
+def _command(name: str, value: object, where: str) -> Command:
+    table = value if isinstance(value, Mapping) else {"argv": value}
+    try:
+        command = from_json(Command, cast("JsonMap", dict(table)))
+    except BadInput as error:
+        said = str(error).replace("Command", name)
+        raise BadInput(f"{where}: {said}", field=name) from None
+    wrong = (
+        (not _NAME.fullmatch(name), "its name must be one word of letters, digits, - and _"),
+        (not command.argv or not command.argv[0], 'it needs a program: ["restic", "backup"]'),
+        (any("\0" in word for word in command.argv), "its words may not hold a NUL"),
+        (command.timeout < 1, "timeout must be a whole number above 0"),
+        (bool(command.cwd) and not Path(command.cwd).is_absolute(), "cwd must be a full path"),
+    )
+    for holds, sentence in wrong:
+        if holds:
+            raise BadInput(f"{where}: {name!r:.60} cannot be run; {sentence}.", field=name)
+    return command
+
+
+def _policy(name: str, value: object, where: str) -> Policy:
+    if isinstance(value, str) and value in set(Policy):
+        return Policy(value)
+    sentence = f"{name} in {where} is {value!r:.60}; it may be {', '.join(Policy)}."
+    raise BadInput(sentence, field=name)
+
+
+def _servers(value: object, where: str) -> Mapping[str, Mcp]:
+    if not isinstance(value, Mapping):
+        raise BadInput(f"mcp in {where} must be a table of servers.", field="mcp")
+    return {name: _server(name, each, f"[mcp.{name}] in {where}") for name, each in value.items()}
+
+
+def _server(name: str, value: object, where: str) -> Mcp:
+    try:
+        server = from_json(Mcp, cast("JsonMap", value))
+    except BadInput as error:
+        said = str(error).replace("Mcp.", "").replace("Mcp ", "it ", 1)
+        raise BadInput(f"{where}: {said}", field=name) from None
+    for tool, policy in server.tools.items():
+        _policy(tool, policy, f"{where}, tools")
+    local = re.match(r"http://(localhost|127\.0\.0\.1|\[::1\])([:/]|$)", server.url)
+    safe = not server.url or local or server.url.startswith("https://")
+    wrong = (
+        (not _SERVER_NAME.fullmatch(name), "its name must be of small letters and digits"),
+        (bool(server.command) == bool(server.url), "it needs either a command or a url"),
+        (any("\0" in word for word in server.command), "its words may not hold a NUL"),
+        (not safe, "its url must begin with https://, or be on this machine"),
+        (server.time_limit < 1, "time_limit must be a whole number above 0"),
+    )
+    for holds, sentence in wrong:
+        if holds:
+            raise BadInput(f"{where} cannot be used; {sentence}.", field=name)
+    return server
+
+
+_SERVER_NAME: Final = re.compile(r"[a-z][a-z0-9]{0,23}")
+_NAME: Final = re.compile(r"\w[\w-]{0,39}")
+_KINDS: Final[Mapping[type, str]] = {
+    int: "a whole number above 0",
+    str: "text",
+    bool: "true or false",
+}
+_SWITCH: Final[Mapping[str, bool]] = {"true": True, "false": False}
+_PARTS: Final = ("engine", "brain", "budget", "priority", "server", "tools")
 _NOT_SETTINGS: Final = frozenset({"home", "debug", "failpoint", "token", "soak", "write_golden"})

@@ -3,21 +3,40 @@
 import asyncio
 import os
 import secrets
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import reduce
+from typing import Final
+from zoneinfo import ZoneInfo
 
 from remit.brain import choose, prompt, scripted
 from remit.brain.absent import NoBrain
+from remit.brain.budget import Purse, midnight
+from remit.brain.choose import Role
+from remit.brain.command import CommandTool
+from remit.brain.fill import Filling, Paying
+from remit.brain.guidelines import FILE, Guidelines
+from remit.brain.mcp.shelf import McpShelf
 from remit.brain.models import ModelBrain
-from remit.brain.think import Thinker
+from remit.brain.score import Scorer
+from remit.brain.secret import Secret
+from remit.brain.summary import Summariser
+from remit.brain.think import Surroundings, Thinker
+from remit.brain.tool import kit
+from remit.brain.tools import Able, Toolbox
 from remit.deliver.courier import Courier
 from remit.deliver.dashboard import Dashboard
 from remit.engine.local import LocalEngine
 from remit.errors import BadInput
 from remit.gate import Known
 from remit.intake.admit import Intake
+from remit.intake.book import FILE as CONTACTS
+from remit.intake.book import Contacts
+from remit.intake.command_words import CommandReader
+from remit.intake.hear import Ear, PlainReader, Reader
+from remit.intake.zone import owners
 from remit.journal.follow import Journal
 from remit.model.ids import Ids
 from remit.model.status import Reason
@@ -27,12 +46,19 @@ from remit.ports import Brain, Channel, Clock
 from remit.recall.session import Recall
 from remit.review.inbox import Inbox
 from remit.run import Rooms
-from remit.settings import Settings
-from remit.store import home
+from remit.settings import Engine, Settings
+from remit.store import home, sessions
 from remit.store.database import Database
 from remit.store.sqlite import Sqlite
+from remit.trigger.repeat import Repeater
 from remit.verify.text import CHECKS
 from remit.verify.verdict import Verifier
+
+_SECRET: Final = 8  # characters; what is shorter cannot be told from any other word
+
+
+# The channels that every house has.
+CHANNELS: Final[Mapping[str, Channel]] = {"dashboard": Dashboard()}
 
 
 class WallClock:
@@ -58,6 +84,8 @@ class House:
     inbox: Inbox
     owner: Owner
     engine: LocalEngine
+    tools: Toolbox
+    repeater: Repeater
     thinks: bool  # whether there is a brain that can be asked
 
 
@@ -68,6 +96,7 @@ async def opened(
     clock: Clock | None = None,
     brain: Brain | None = None,
     channels: Mapping[str, Channel] | None = None,
+    able: Sequence[Able] = (),
 ) -> AsyncIterator[House]:
     """Hold the directory, open the store and build the rooms; the engine is not started."""
     clock = clock or WallClock()
@@ -79,42 +108,116 @@ async def opened(
             stack.push_async_callback(brain.close)
         db = Sqlite(settings.database)
         stack.push_async_callback(db.close)
-        yield _build(settings, db, clock, brain, channels or {})
+        house = _build(settings, db, clock, brain, channels or {}, able)
+        stack.push_async_callback(house.tools.close)
+        stack.push_async_callback(house.repeater.stop)
+        yield house
 
 
 async def start(house: House) -> None:
     """Go to work. What waited for a brain goes on by itself once there is one."""
     if house.thinks:
         await house.inbox.grant(Reason.AUTH, "a brain is there now")
+    # What was missed is settled before the engine runs what is due.
+    await house.repeater.start()
     await house.engine.start()
 
 
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """What everything else stands on."""
+
+    settings: Settings
+    db: Database
+    clock: Clock
+    brain: Brain
+    channels: Mapping[str, Channel]
+    zone: ZoneInfo
+    purse: Purse
+
+    def mind(self, role: Role) -> ModelBrain | None:
+        """The model for a role, if there is one."""
+        mind = self.brain.as_role(role) if isinstance(self.brain, ModelBrain) else None
+        return mind if mind is not None and mind.ready else None
+
+
 def _build(
-    settings: Settings, db: Database, clock: Clock, brain: Brain, more: Mapping[str, Channel]
+    settings: Settings,
+    db: Database,
+    clock: Clock,
+    brain: Brain,
+    more: Mapping[str, Channel],
+    able: Sequence[Able] = (),
 ) -> House:
     ids = Ids(clock.now, secrets.randbits)
-    dashboard = Dashboard()
-    channels: dict[str, Channel] = {dashboard.name: dashboard, **more}
-    rooms = Rooms(
-        planner=Planner(),
-        recall=Recall(db),
-        thinker=Thinker(brain, channels, _who(settings)),
-        verifier=Verifier(CHECKS),
-        courier=Courier(channels),
-        known=Known(secrets=_secrets(os.environ), echoes=prompt.FIXED),
-    )
+    zone = owners(settings.zone, os.environ).zone
+    purse = Purse(db, clock, settings.budget, midnight(zone))
+    ground = _Ground(settings, db, clock, brain, {**CHANNELS, **more}, zone, purse)
+    contacts = Contacts(settings.home / CONTACTS, settings.owner, ground.channels)
+    ear = Ear(db, clock, ids, contacts, zone, _reader(ground))
+    intake = Intake(db, clock, ids, ground.channels, ear)
+    own: list[Able] = [*_commands(settings)]
+    own += kit.own(settings.tools, db, intake.admit, settings.work)
+    redact = _redacting(_secrets(os.environ))
+    tools = Toolbox([*own, *able], _shelves(settings, clock), redact)
     return House(
         settings=settings,
         db=db,
         clock=clock,
         ids=ids,
         journal=Journal(db),
-        intake=Intake(db, clock, ids, channels),
-        inbox=Inbox(db, clock),
+        intake=intake,
+        inbox=Inbox(db, clock, ear.settling),
         owner=Owner(db, clock),
-        engine=LocalEngine(db, clock, ids, rooms, settings.engine),
+        engine=LocalEngine(db, clock, ids, _rooms(ground, tools), _patient(settings)),
+        tools=tools,
+        repeater=Repeater(db, clock, ids),
         thinks=brain.ready if isinstance(brain, ModelBrain) else not isinstance(brain, NoBrain),
     )
+
+
+def _rooms(ground: _Ground, tools: Toolbox) -> Rooms:
+    known, db = _secrets(os.environ), ground.db
+    return Rooms(
+        planner=Planner(_scorer(ground)),
+        recall=Recall(db, summarise=_summariser(ground), zone=ground.zone),
+        thinker=Thinker(
+            ground.brain,
+            ground.channels,
+            _around(ground, _redacting(known)),
+            tools=tools,
+            states=lambda runs: db.read(sessions.states, runs),
+            purse=ground.purse,
+        ),
+        verifier=Verifier(CHECKS),
+        courier=Courier(ground.channels),
+        known=Known(secrets=known, echoes=_echoes(ground.channels)),
+        tools=tools,
+    )
+
+
+def _reader(ground: _Ground) -> Reader:
+    """Who reads a message: the rules, and a model beside them if there is one."""
+    reader: Reader = PlainReader()
+    if (mind := ground.mind(Role.EXTRACT)) is not None:
+        from remit.intake.propose import CheckedReader  # noqa: PLC0415 - loads a library of forms
+
+        reader = CheckedReader(Filling(Paying(mind, ground.purse, ground.clock)))
+    return CommandReader(reader, ground.settings.commands)
+
+
+def _scorer(ground: _Ground) -> Scorer | None:
+    """Who says how urgent a task is, if the owner wants that to be asked."""
+    if not ground.settings.priority.score or not isinstance(ground.brain, ModelBrain):
+        return None
+    mind = ground.brain.as_role(Role.SCORE)
+    return Scorer(mind, ground.db, ground.clock, ground.purse)
+
+
+def _summariser(ground: _Ground) -> Summariser | None:
+    """Who sums up what older runs came to; where no model does, code does."""
+    mind = ground.mind(Role.SUMMARISE)
+    return Summariser(Paying(mind, ground.purse, ground.clock)) if mind else None
 
 
 def brain_of(settings: Settings) -> Brain:
@@ -126,9 +229,69 @@ def brain_of(settings: Settings) -> Brain:
             return scripted.load(settings.home / settings.brain.script)
         case "auto" | "model":
             return ModelBrain(choose.found(os.environ, settings.brain))
+        case "local":
+            return _local(settings)
         case other:
-            sentence = f"[brain] kind is {other!r}; it may be auto, model, none or scripted."
+            sentence = f"[brain] kind is {other!r}; it may be auto, model, local, none or scripted."
             raise BadInput(sentence, field="kind")
+
+
+def _local(settings: Settings) -> ModelBrain:
+    from remit.brain import local, weights  # noqa: PLC0415 - for the few who have one
+
+    choice = local.found(settings.models, settings.brain)
+    key = secrets.token_urlsafe(32)
+    threads = min(settings.brain.threads, os.cpu_count() or 1)
+    line = local.LocalLine(settings.models, weights.QWEN, choice.limits, key=key, threads=threads)
+    return ModelBrain(choice, dial=line.dial)
+
+
+def _patient(settings: Settings) -> Engine:
+    """A local model thinks for one at a time; to wait for one's turn is not to be stuck."""
+    engine, brain = settings.engine, settings.brain
+    if brain.kind != "local":
+        return engine
+    return replace(engine, step_limit=max(engine.step_limit, brain.time_limit * engine.parallel))
+
+
+def _around(ground: _Ground, redact: Callable[[str], str]) -> Surroundings:
+    settings, clock, zone = ground.settings, ground.clock, ground.zone
+    guidelines = Guidelines(settings.home / FILE)
+    return Surroundings(_who(settings), lambda: clock.now().astimezone(zone), guidelines, redact)
+
+
+def _echoes(channels: Mapping[str, Channel]) -> tuple[str, ...]:
+    """What a brain is told and no deliverable may repeat."""
+    return (*prompt.FIXED, *(channel.guidance for channel in channels.values()))
+
+
+def _commands(settings: Settings) -> list[CommandTool]:
+    """What the owner may have run by its name; a step's own limit comes last."""
+    return [
+        CommandTool(
+            name,
+            command,
+            work=settings.work,
+            environ=os.environ,
+            limit=settings.engine.step_limit * 0.95,
+        )
+        for name, command in settings.commands.items()
+    ]
+
+
+def _shelves(settings: Settings, clock: Clock) -> list[McpShelf]:
+    """The servers of the settings; none is started before it is needed."""
+    folder = settings.home / "mcp"
+    return [
+        McpShelf(name, chosen, folder=folder, environ=os.environ, clock=clock)
+        for name, chosen in settings.mcp.items()
+    ]
+
+
+def _redacting(values: Collection[str]) -> Callable[[str], str]:
+    """Takes every secret that this process knows out of a text."""
+    hidden = [Secret(value) for value in values if len(value) >= _SECRET]
+    return lambda text: reduce(lambda said, secret: secret.scrub(said), hidden, text)
 
 
 def _who(settings: Settings) -> str:

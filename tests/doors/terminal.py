@@ -101,7 +101,7 @@ class Terminal:
 
     def add(self, *words: str) -> str:
         """Entrust a task; return its id."""
-        return task_of(self.run("add", *words, "--json"))["id"]
+        return task_of(self.run("add", *words, "--as-is", "--json"))["id"]
 
     def status(self, task_id: str) -> str:
         with glance(self.home / "agent.db") as tx:
@@ -204,6 +204,9 @@ class Up:
 
 
 def task_of(said: Said) -> dict[str, str]:
-    """The task in an answer; only what is text of it is of interest here."""
-    assert "task" in said.json, said
-    return cast("dict[str, str]", said.json["task"])
+    """The one task in an answer; only what is text of it is of interest here."""
+    found = said.json.get("tasks") or [said.json.get("task")]
+    assert isinstance(found, list), said
+    (task,) = found
+    assert task, said
+    return cast("dict[str, str]", task)

@@ -11,7 +11,7 @@ from remit.cli.main import run
 from remit.settings import Settings
 from remit.store import tasks
 from remit.store.glance import glance
-from tests.doors.terminal import Terminal
+from tests.doors.terminal import Terminal, task_of
 
 HEAVY = ("asyncio", "pydantic", "starlette", "rich", "http.client", "yaml", "tomllib")
 NASTY = "red \x1b[31malert\x1b[0m \x1b]0;owned\x07 \x9b2J and \u202eback"
@@ -31,10 +31,8 @@ def one(tmp_path_factory: pytest.TempPathFactory) -> tuple[Terminal, str]:
     text = json.dumps(f"<deliverable>x</deliverable> {NASTY}")
     script = f"- ask: {text}\n"
     terminal = Terminal(tmp_path_factory.mktemp("one"), script=script)
-    said = terminal.run("add", "Ask me", "--wait", "--json")
-    task = said.json["task"]
-    assert isinstance(task, dict)
-    return terminal, str(task["id"])
+    said = terminal.run("add", "Ask me", "--as-is", "--wait", "--json")
+    return terminal, task_of(said)["id"]
 
 
 def test_an_empty_list_says_what_to_do_and_leaves_the_pipe_empty(tmp_path: Path) -> None:

@@ -156,7 +156,7 @@ def test_a_text_can_come_from_stdin_and_a_moment_is_kept_as_it_was_said(tmp_path
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("add", ""), "title is empty"),
+        (("add", ""), "text is empty"),
         (("add", "x", "--at", "2020-01-01T00:00:00Z"), "has passed"),
         (("add", "x", "--at", "tomorrow"), "is not a time"),
         (("add", "x", "--in", "3x"), "is not a span of time"),

@@ -1,4 +1,4 @@
-"""`remit add`: entrust a task, and get a receipt of what was understood."""
+"""`remit add`: entrust something in your own words, and get a receipt of what was understood."""
 
 import os
 import sys
@@ -6,17 +6,21 @@ from datetime import datetime
 from typing import Annotated, Final
 
 from remit import settings as house_settings
-from remit.cli import clock, codes, door, find, out, rest, words
+from remit.cli import clock, codes, door, out, receipt, rest
+from remit.cli.door import Door
 from remit.cli.options import AsJson, Timeout, Wait, flag, free
-from remit.cli.order import Order
-from remit.cli.out import Ink, Piece
+from remit.cli.order import Order, Saying
+from remit.cli.out import Ink
+from remit.cli.show import whole
 from remit.errors import BadInput, KeyReused
+from remit.intake import heard
+from remit.intake.heard import Heard
+from remit.intake.zone import owners
+from remit.model.codec import Json, JsonMap
 from remit.model.ids import TaskId
 from remit.model.task import Priority, Task
-from remit.model.view import View
-from remit.model.view import show as view
 from remit.settings import Settings
-from remit.store import tasks
+from remit.store import messages, tasks
 from remit.store.glance import by_key, glance
 from remit.trigger import timer
 
@@ -30,53 +34,129 @@ def add(  # noqa: PLR0913 - all that a person may say at once
     *,
     content: Annotated[str | None, flag("Send exactly this; no brain writes.", *_TEXT)] = None,
     to: Annotated[str | None, flag("Whom it goes to; you, if not said.")] = None,
-    channel: Annotated[str, flag("How it goes there; the dashboard, if not said.")] = "dashboard",
+    channel: Annotated[str | None, flag("How it goes there; the dashboard, if not said.")] = None,
     work: Annotated[tuple[str, ...], flag("A thing to work on; may be repeated.", *_WORK)] = (),
     at: Annotated[str | None, flag("When, with offset: 2026-02-22T15:30:00+01:00.")] = None,
     in_: Annotated[str | None, flag("In how long: 90s, 2h30m, 3d.", "--in")] = None,
     priority: Annotated[Priority | None, flag("How urgent; else the rules decide.")] = None,
     key: Annotated[str | None, flag("The same key twice is the same task.")] = None,
+    as_is: Annotated[bool, flag("One task, and the words are not read.", "--as-is")] = False,
+    dry_run: Annotated[bool, flag("Only say what would happen.", "--dry-run")] = False,
     wait: Wait = False,
     timeout: Timeout = None,
     json: AsJson = False,
 ) -> int:
-    """Entrust a task, and get a receipt of what was understood."""
+    """Entrust something, in your own words, and get a receipt of what was understood."""
     settings = house_settings.load()
     order = Order(
         text=_whole(text),
         key=f"key:{key}" if key else f"cli:{os.urandom(16).hex()}",
         content=content,
         recipient=to,
-        channel=channel,
+        channel=channel or "dashboard",
         work=work,
         scheduled_for=_moment(at, in_),
         priority=priority,
     )
-    with door.opened(settings, works=wait) as way:
-        task_id = _known(settings, key, order) or way.add(order)
-        if wait:
-            out.say(f"Task {task_id} was added.")
-            task = rest.wait(settings, way, task_id, timeout=timeout, after=1)
-            rest.result(settings, task, json=json)
-            return codes.of_status(task.status)
+    as_said = as_is or channel is not None or content is not None or to is not None or work
+    given = order if as_said else order.to_be_read(dry_run=dry_run)
+    if dry_run:
+        return _rehearse(settings, given, json=json)
+    if wait:
+        return _wait(settings, key, given, timeout, json=json)
+    return _receipt(settings, key, given, json=json)
+
+
+def _receipt(settings: Settings, key: str | None, order: Order | Saying, *, json: bool) -> int:
+    with door.opened(settings) as way:
+        told = _known(settings, key, order) or _given(settings, way, order)
         serves = way.serves
-    _receipt(settings, task_id, serves=serves, json=json)
-    return 0
+    if json:
+        out.emit(told)
+    else:
+        receipt.show(settings, told, serves=serves, read=isinstance(order, Saying))
+    if told["tasks"] and not serves:
+        out.say(door.NOBODY)
+    return codes.DONE
 
 
-def _known(settings: Settings, key: str | None, order: Order) -> TaskId | None:
+def _given(settings: Settings, way: Door, order: Order | Saying) -> JsonMap:
+    if isinstance(order, Saying):
+        return way.hear(order)
+    return _told(settings, [way.add(order)])
+
+
+def _told(settings: Settings, found: list[TaskId]) -> JsonMap:
+    """What stands in the file of some tasks, as a receipt has it."""
+    with glance(settings.database) as tx:
+        made = [tasks.get(tx, task_id) for task_id in found]
+        asked = messages.questions(tx, made)
+    return heard.told(Heard(tuple(made), tuple(asked)))
+
+
+def _rehearse(settings: Settings, order: Order | Saying, *, json: bool) -> int:
+    """Say what would happen; nothing is stored, and no directory is made."""
+    if isinstance(order, Order):
+        sentence = "--dry-run reads your words; with --text, --to, --channel, --work or --as-is"
+        raise BadInput(f"{sentence} there is nothing to read.", field="dry-run")
+    told = door.rehearse(settings, order)
+    if json:
+        out.emit(told)
+    else:
+        receipt.rehearse(told, owners(settings.zone, os.environ).zone)
+    return codes.WAITS if told["questions"] else codes.DONE
+
+
+def _wait(
+    settings: Settings,
+    key: str | None,
+    order: Order | Saying,
+    timeout: float | None,
+    *,
+    json: bool,
+) -> int:
+    """Stay until every task rests; the worst of them says how it ended."""
+    with door.opened(settings, works=True) as way:
+        told = _known(settings, key, order) or _given(settings, way, order)
+        ended = [
+            _rested(settings, way, TaskId(str(each["id"])), timeout)
+            for each in receipt.maps(told, "tasks")
+        ]
+    if json:
+        with glance(settings.database) as tx:
+            shown: list[Json] = [whole(tx, task.id) for task in ended]
+        out.emit({**told, "tasks": shown})
+    elif not ended:
+        receipt.show(settings, told, serves=True, read=True)
+    for task in () if json else ended:
+        rest.result(settings, task, json=False)
+    return _worst(ended)
+
+
+def _rested(settings: Settings, way: Door, task_id: TaskId, timeout: float | None) -> Task:
+    out.say(f"Task {task_id} was added.")
+    return rest.wait(settings, way, task_id, timeout=timeout, after=1)
+
+
+def _worst(ended: list[Task]) -> int:
+    found = [codes.of_status(task.status) for task in ended]
+    failed = [code for code in found if code not in (codes.DONE, codes.WAITS)]
+    return max(failed or found, default=codes.DONE)
+
+
+def _known(settings: Settings, key: str | None, order: Order | Saying) -> "JsonMap | None":
     """What the key became before; other words under the same key are a mistake, and said."""
     if key is None:
         return None
     with glance(settings.database) as tx:
         found = by_key(tx, key)
-        task = tasks.get(tx, found) if found else None
+        task = tasks.get(tx, found[0]) if found else None
     if task is None:
         return None
     if task.request is None or task.request.text != order.text.strip():
         raise KeyReused(key)
     out.say(Ink("Nothing new: this key stands for a task that is there.", "dim"))
-    return task.id
+    return _told(settings, found)
 
 
 def _whole(text: str) -> str:
@@ -89,41 +169,3 @@ def _moment(at: str | None, in_: str | None) -> datetime | None:
     if at is not None:
         return timer.at(at, clock.now())
     return timer.after(in_, clock.now()) if in_ is not None else None
-
-
-def _receipt(settings: Settings, task_id: TaskId, *, serves: bool, json: bool) -> None:
-    with glance(settings.database) as tx:
-        task = tasks.get(tx, task_id)
-        ref = find.short(tx, task_id)
-    if json:
-        out.emit({"task": view(task, View.S3)})
-    else:
-        out.table(_rows(task, serves=serves))
-        out.say(Ink(f"See it with: remit show {ref}", "dim"))
-    if not serves:
-        out.say(door.NOBODY)
-
-
-def _rows(task: Task, *, serves: bool) -> list[list[Piece]]:
-    """What was understood, when it runs, to whom it goes."""
-    rows: list[list[Piece]] = [[Ink("Task", "dim"), Ink(task.title, "bold")]]
-    if task.plan.precomposed:
-        rows.append([Ink("Work", "dim"), "none: your text goes out as it is"])
-    rows += [[Ink("Work", "dim"), item.description] for item in task.work]
-    for delivery in task.delivery:
-        rows.append([Ink("Goes to", "dim"), words.to_whom(delivery)])
-        if delivery.content is not None:
-            rows.append([Ink("Text", "dim"), delivery.content])
-        if delivery.recipient is not None:
-            rows.append([Ink("", ""), "you are asked before it is sent"])
-    rows.append([Ink("Runs", "dim"), _when(task, serves=serves)])
-    if task.rule is not None and task.rule.name == "owner":
-        rows.append([Ink("Priority", "dim"), f"{task.priority.value}, as you said"])
-    rows.append([Ink("Id", "dim"), str(task.id)])
-    return rows
-
-
-def _when(task: Task, *, serves: bool) -> str:
-    if task.scheduled_for is not None:
-        return words.planned(task.scheduled_for, clock.now())
-    return "now" if serves else "as soon as Remit is up"

@@ -13,14 +13,16 @@ from typing import Final, TypeVar
 from remit.brain.absent import NoBrain
 from remit.cli import clock
 from remit.cli.codes import TimedOut
-from remit.cli.order import Order
+from remit.cli.order import Order, Saying
 from remit.cli.watch import PAUSE, Watch
 from remit.errors import IllegalMove
+from remit.intake.heard import Message, rehearsed, told
+from remit.model.codec import JsonMap
 from remit.model.event import Kind
 from remit.model.ids import ReviewId, TaskId
 from remit.model.review import Answered, Decision
 from remit.model.status import PAUSABLE, Status
-from remit.model.task import Task
+from remit.model.task import Source, SourceKind, Task
 from remit.settings import Settings
 from remit.store import tasks
 from remit.trigger import command
@@ -65,6 +67,17 @@ class Direct:
             priority=order.priority,
         )
         return self._do(self._house.intake.admit(cue)).id
+
+    def hear(self, saying: Saying) -> JsonMap:
+        message = Message(
+            text=saying.text,
+            source=Source(SourceKind.MANUAL, saying.key),
+            scheduled_for=saying.scheduled_for,
+            priority=saying.priority,
+        )
+        if saying.dry_run:
+            return rehearsed(self._do(self._house.intake.read(message)))
+        return told(self._do(self._house.intake.hear(message)))
 
     def decide(self, review: ReviewId, answer: Answered, text: str | None) -> None:
         self._do(self._house.inbox.decide(review, Decision(answer, text)))

@@ -59,8 +59,10 @@ def _look() -> Iterator[Finding]:
         settings = Settings(home=house_settings.home_of(os.environ))
     else:
         yield Finding("settings", "ok", "read without complaint")
-    for check in (_home, _database, _brain, _server, _space, _time):
+    for check in (_home, _database, _brain, _server, _space, _time, _zone, _contacts):
         yield check(settings)
+    if settings.budget.limits_money:
+        yield _money(settings)
 
 
 def _sqlite() -> Finding:
@@ -113,19 +115,36 @@ def _brain(settings: Settings) -> Finding:
     if kind == "none":
         todo = "Set one under [brain] in settings.toml."
         return Finding("brain", "warn", "none: what needs thinking waits for you", todo)
-    from remit.brain import choose  # noqa: PLC0415 - the whole house, for this one part
+    from remit.cli import brain  # noqa: PLC0415 - the whole house, for this one part
     from remit.wiring import brain_of  # noqa: PLC0415
 
     try:
         brain_of(settings)
         if kind == "scripted":
             return Finding("brain", "ok", kind)
-        choice = choose.found(os.environ, settings.brain)
+        choice = brain.choice(settings)
     except RemitError as error:
         return Finding("brain", "fail", str(error), "Mend [brain] in settings.toml or its file.")
     if choice.ready:
         return Finding("brain", "ok", choice.sentence)
     return Finding("brain", "warn", "none: what needs thinking waits for you", choice.sentence)
+
+
+def _money(settings: Settings) -> Finding:
+    """A limit in money is only as good as the prices that are known."""
+    from remit.brain import price  # noqa: PLC0415 - seconds, for who limits money
+    from remit.cli import brain  # noqa: PLC0415
+
+    try:
+        models = set(brain.choice(settings).models.values())
+    except RemitError:
+        models = set()  # said above
+    unknown = sorted({str(each) for each in models if not price.cents(each, 10**6, 10**6)})
+    if not unknown:
+        return Finding("budget", "ok", "money is limited; each request is rounded up to a cent")
+    said = f"money is limited, but nobody knows the price of {', '.join(unknown)}"
+    todo = "Limit tokens and requests under [budget]; what has no price counts as free."
+    return Finding("budget", "warn", said, todo)
 
 
 def _server(settings: Settings) -> Finding:
@@ -157,3 +176,23 @@ def _time(settings: Settings) -> Finding:
         todo = "Set the machine's clock; times in the journal would go back."
         return Finding("clock", "warn", f"{said}, before the last entry of the journal", todo)
     return Finding("clock", "ok", said)
+
+
+def _zone(settings: Settings) -> Finding:
+    from remit.intake.zone import owners  # noqa: PLC0415 - as long as the rest, for one line
+
+    found = owners(settings.zone, os.environ)
+    return Finding("zone", "ok", f"{found.zone.key}, {found.since}")
+
+
+def _contacts(settings: Settings) -> Finding:
+    from remit.intake import book  # noqa: PLC0415 - as above
+
+    path = settings.home / book.FILE
+    if not path.exists():
+        return Finding("contacts", "ok", f"nobody yet; they stand in {path.name}")
+    try:
+        known = book.load(path)
+    except RemitError as error:
+        return Finding("contacts", "fail", str(error), "Mend that line; the last good book stays.")
+    return Finding("contacts", "ok", words.count(len(known), "contact"))

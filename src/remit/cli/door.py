@@ -4,10 +4,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Final, Protocol
 
+from remit.brain import guidelines
 from remit.cli import clock
-from remit.cli.order import Order
+from remit.cli.order import Order, Saying
 from remit.cli.watch import Watch
 from remit.errors import HomeLocked, Unreachable
+from remit.model.codec import JsonMap
 from remit.model.ids import ReviewId, TaskId
 from remit.model.review import Answered
 from remit.model.task import Task
@@ -27,6 +29,9 @@ class Door(Protocol):
         """Whether a Remit runs that will go on with the work by itself."""
 
     def add(self, order: Order) -> TaskId: ...
+
+    def hear(self, saying: Saying) -> JsonMap:
+        """Have words read; what became of them is told as a receipt has it."""
 
     def decide(self, review: ReviewId, answer: Answered, text: str | None) -> None: ...
 
@@ -54,11 +59,22 @@ def opened(settings: Settings, *, works: bool = False) -> Iterator[Door]:
         yield _enter(settings, works, stack)
 
 
+def rehearse(settings: Settings, saying: Saying) -> JsonMap:
+    """What would become of some words, with the book and the channels that are here."""
+    if home.is_locked(settings.home):
+        with opened(settings) as way:
+            return way.hear(saying)
+    from remit.cli.rehearse import read  # noqa: PLC0415 - the whole reader
+
+    return read(settings, saying.text, at=saying.scheduled_for)
+
+
 def furnish(settings: Settings) -> None:
     """Make the directory on first use, with settings that explain themselves."""
     settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with suppress(FileExistsError), (settings.home / "settings.toml").open("x") as file:
-        file.write(DEFAULT_FILE)
+    for name, text in (("settings.toml", DEFAULT_FILE), (guidelines.FILE, guidelines.DEFAULT_FILE)):
+        with suppress(FileExistsError), (settings.home / name).open("x") as file:
+            file.write(text)
 
 
 def _enter(settings: Settings, works: bool, stack: ExitStack) -> Door:

@@ -8,6 +8,7 @@ from remit.cli.options import AsJson, Id, flag
 from remit.cli.out import Ink
 from remit.cli.watch import PAUSE, Watch
 from remit.journal import transcript
+from remit.model.codec import Json
 from remit.model.event import Event, Kind
 from remit.settings import home_of
 from remit.store.glance import glance
@@ -22,7 +23,7 @@ def log(
 ) -> int:
     """Print what happened to a task, line by line."""
     with glance(home_of(os.environ) / "agent.db") as tx:
-        watch = Watch(tx, find.task(tx, id), _emit if json else _print)
+        watch = Watch(tx, find.task(tx, id), _emit if json else _Printer())
         while True:
             task = watch.look()
             if not follow or (task is not None and task.ended):
@@ -34,12 +35,26 @@ def _emit(event: Event) -> None:
     out.emit(transcript.record(event))
 
 
-def _print(event: Event) -> None:
-    """One line, and beneath it what somebody said."""
-    head, *rest = tell.sentence(event).splitlines() or [""]
-    style = tell.inked(event).style
-    when = words.local(event.at)
-    out.line(Ink(f"{when}  {event.actor.value:<10}  ", "dim"), Ink(head, style))
-    said = str(event.data.get("text", "")) if event.kind is Kind.STEP_DONE else ""
-    for each in (*rest, *said.strip().splitlines()):
-        out.line(" " * (len(when) + 14), each)
+class _Printer:
+    """One line for each event, and beneath it what somebody said; nothing is said twice."""
+
+    def __init__(self) -> None:
+        self._heard: Json = None  # the run that was heard while it thought
+
+    def __call__(self, event: Event) -> None:
+        head, *rest = tell.sentence(event).splitlines() or [""]
+        style = tell.inked(event).style
+        when = words.local(event.at)
+        out.line(Ink(f"{when}  {event.actor.value:<10}  ", "dim"), Ink(head, style))
+        for each in (*rest, *self._said(event).strip().splitlines()):
+            out.line(" " * (len(when) + 14), each)
+
+    def _said(self, event: Event) -> str:
+        text, run = str(event.data.get("text", "")), event.data.get("run")
+        if event.kind is Kind.RUN_SAID:
+            self._heard = run if text else self._heard
+            return text
+        if event.kind is not Kind.STEP_DONE:
+            return ""
+        heard, self._heard = self._heard, None
+        return "" if text and heard == run else text

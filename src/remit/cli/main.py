@@ -40,6 +40,7 @@ _COMMANDS: Final = (
     (_QUESTIONS, "drop", "decide:drop", "Leave the doubtful delivery out."),
     (_HOUSE, "up", "up:up", "Start Remit here, and keep it running."),
     (_HOUSE, "doctor", "doctor:doctor", "Check every part, and say what to do."),
+    (_HOUSE, "brain", "brain:app", "What thinks now; `use` changes it."),
     (_HOUSE, "rehearse", "rehearse:app", "What would happen; nothing is stored."),
     (_HOUSE, "backup", "backup:backup", "Save the database, while Remit works."),
     (_HOUSE, "restore", "backup:restore", "Put a backup in place."),

@@ -7,7 +7,20 @@ from remit.model.task import Priority
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Saying:
+    """Words that are to be read: they may ask for one task, for several or for none."""
+
+    text: str
+    key: str  # the same key twice is the same tasks
+    scheduled_for: datetime | None = None
+    priority: Priority | None = None
+    dry_run: bool = False  # only say what would become of it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
+    """A task that is to be taken as it is said, part by part."""
+
     text: str
     key: str  # the same key twice is the same task
     content: str | None = None
@@ -16,3 +29,13 @@ class Order:
     work: tuple[str, ...] = ()
     scheduled_for: datetime | None = None
     priority: Priority | None = None
+
+    def to_be_read(self, *, dry_run: bool) -> Saying:
+        """The same, if the words themselves say what it is."""
+        return Saying(
+            text=self.text,
+            key=self.key,
+            scheduled_for=self.scheduled_for,
+            priority=self.priority,
+            dry_run=dry_run,
+        )

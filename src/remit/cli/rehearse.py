@@ -1,5 +1,6 @@
 """`remit rehearse`: what would happen, and nothing is stored."""
 
+import os
 import sys
 from datetime import datetime
 from typing import Annotated, Final
@@ -9,14 +10,20 @@ from cyclopts import App
 
 from remit import gate as gatehouse
 from remit import settings as house_settings
-from remit.cli import clock, codes, out
+from remit.cli import clock, codes, out, receipt
 from remit.cli.options import AsJson, flag, free
 from remit.cli.out import Ink
 from remit.errors import BadInput
 from remit.intake import extract as reader
-from remit.intake.recipients import Book, Channel, Contact
-from remit.model.codec import Json, moment, stamp, to_json
+from remit.intake import zone as zones
+from remit.intake.admit import check_text
+from remit.intake.book import FILE, Contacts
+from remit.intake.hear import planned
+from remit.intake.heard import rehearsed
+from remit.intake.recipients import Book
+from remit.model.codec import JsonMap, moment
 from remit.model.reply import Hold, Reply
+from remit.settings import Settings
 
 # The channels that S0 names, and how much each takes; which of them a house has is another matter.
 MOST: Final = {"dashboard": 100_000, "whatsapp": 4096, "email": 100_000}
@@ -30,20 +37,22 @@ def extract(
     /,
     *,
     now: Annotated[str | None, flag("When it is said, with offset; else now.")] = None,
-    tz: Annotated[str, flag("The zone of your clock; UTC, if not said.")] = "UTC",
+    tz: Annotated[str | None, flag("The zone of your clock; yours, if not said.")] = None,
     json: AsJson = False,
 ) -> int:
     """Say what a message would be understood as, clause by clause; no model is asked."""
     said = sys.stdin.read() if text == "-" else text
+    check_text(said)
+    settings = house_settings.load()
+    zone = zones.owners(settings.zone, os.environ).zone if tz is None else _zone(tz)
     at = moment(now) if now else clock.now()
-    found = reader.extract(said, now=at, zone=_zone(tz), book=_book())
+    book = _book(settings, (*_channels(), *MOST))
+    told = rehearsed(reader.extract(said.strip(), now=at, zone=zone, book=book))
     if json:
-        tasks: list[Json] = [_draft(draft) for draft in found.tasks]
-        asked: list[Json] = [to_json(question) for question in found.questions]
-        out.emit({"tasks": tasks, "questions": asked, "answer": to_json(found.answer)})
+        out.emit(told)
     else:
-        _print(found)
-    return codes.WAITS if found.questions else codes.DONE
+        receipt.rehearse(told, zone)
+    return codes.WAITS if told["questions"] else codes.DONE
 
 
 @app.command
@@ -69,45 +78,29 @@ def gate(
     return codes.DONE
 
 
+def read(settings: Settings, text: str, at: datetime | None) -> JsonMap:
+    """What `remit add` would make of a message here, where no Remit runs."""
+    check_text(text)
+    zone, book = zones.owners(settings.zone, os.environ).zone, _book(settings, _channels())
+    found = reader.extract(text.strip(), now=clock.now(), zone=zone, book=book)
+    return rehearsed(planned(found, at, book.home))
+
+
 def _zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError):
+    except (ZoneInfoNotFoundError, ValueError, OSError):
         sentence = f"There is no zone {name!r:.60}; one looks like Europe/Berlin."
         raise BadInput(sentence, field="tz") from None
 
 
-def _book() -> Book:
-    owner = Contact(house_settings.load().owner, channels=tuple(MOST))
-    return Book(owner, tuple(Channel(name, name) for name in MOST))
+def _channels() -> tuple[str, ...]:
+    """The channels that a house here has."""
+    from remit.wiring import CHANNELS  # noqa: PLC0415 - the whole house, for their names
+
+    return tuple(CHANNELS)
 
 
-def _draft(draft: reader.Draft) -> Json:
-    return {
-        "title": draft.title,
-        "instructions": draft.instructions,
-        "type": draft.type.value,
-        "scheduled_for": _at(draft.scheduled_for),
-        "recurrence": to_json(draft.recurrence),
-        "work": to_json(draft.work),
-        "delivery": to_json(draft.deliveries),
-        "needs_brain": draft.needs_brain,
-        "clauses": to_json(draft.clauses),
-    }
-
-
-def _at(planned: datetime | None) -> str | None:
-    return None if planned is None else stamp(planned)
-
-
-def _print(found: reader.Extraction) -> None:
-    if not found.tasks:
-        out.line(Ink("No task", "bold"), f": {found.answer}" if found.answer else "")
-    for draft in found.tasks:
-        out.line(Ink(draft.title, "bold"))
-        if draft.scheduled_for:
-            out.line("  at ", stamp(draft.scheduled_for))
-        for clause in draft.clauses:
-            out.line("  ", Ink(f"{clause.became or 'asked':<11}", "dim"), clause.text)
-    for question in found.questions:
-        out.line(Ink(f"Asks you ({question.about}): {question.sentence}", "yellow"))
+def _book(settings: Settings, channels: tuple[str, ...]) -> Book:
+    known = tuple(dict.fromkeys(channels))
+    return Contacts(settings.home / FILE, settings.owner, known).book()

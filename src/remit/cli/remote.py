@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from remit.cli import clock, codes
 from remit.cli.codes import Refused, TimedOut
-from remit.cli.order import Order
+from remit.cli.order import Order, Saying
 from remit.cli.watch import PAUSE, Watch
 from remit.errors import Unreachable
 from remit.model.codec import Json, JsonMap, stamp
@@ -52,6 +52,14 @@ class Remote:
         if order.priority is not None:
             body["priority"] = order.priority.value
         return TaskId(str(self._ask("POST", "/api/tasks", body, order.key)["id"]))
+
+    def hear(self, saying: Saying) -> JsonMap:
+        body: JsonMap = {"text": saying.text, "dryRun": saying.dry_run}
+        if saying.scheduled_for is not None:
+            body["scheduledFor"] = stamp(saying.scheduled_for)
+        if saying.priority is not None:
+            body["priority"] = saying.priority.value
+        return self._ask("POST", "/api/messages", body, saying.key)
 
     def decide(self, review: ReviewId, answer: Answered, text: str | None) -> None:
         body: JsonMap = {"answer": answer.value, "text": text}

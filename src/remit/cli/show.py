@@ -95,6 +95,9 @@ def _print_facts(task: Task, now: datetime) -> None:
     ):
         if moment is not None:
             facts.append((name, f"{words.local(moment)} ({words.relative(moment, now)})"))
+    if task.spent.tokens:
+        money = f", ${task.spent.cents / 100:,.2f}" if task.spent.cents else ""
+        facts.append(("Cost", f"{task.spent.tokens:,} tokens{money}"))
     if task.retry_of:
         facts.append(("Retry of", str(task.retry_of)))
     out.table([[Ink(name, "dim"), said] for name, said in facts])

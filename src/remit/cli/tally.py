@@ -15,7 +15,7 @@ from remit.model.task import Task
 from remit.model.view import View
 from remit.model.view import show as view
 from remit.settings import Settings
-from remit.store import tasks
+from remit.store import messages, tasks
 from remit.store.glance import glance
 
 T = TypeVar("T")
@@ -46,9 +46,13 @@ class Tally:
         """Say how a task stands now."""
         with glance(self.settings.database) as tx:
             task = tasks.get(tx, task_id)
+            asked = messages.questions(tx, [task]) if task.gaps else []
         self.shown.append(view(task, View.S3))
         if not self.json:
             out.line(f"{task.id}  {_standing(task)}  ", Ink(task.title, "dim"))
+            for review in asked:
+                out.line(Ink(f"  Asks you: {review.question}", "yellow"))
+                out.line(f'  remit answer {review.id} "…"')
 
     def waited(self, way: Door, task_id: TaskId, *, timeout: float | None, after: int) -> None:
         """Stay until a task rests; then its state is the code."""

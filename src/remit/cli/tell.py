@@ -118,6 +118,12 @@ def _step(event: Event) -> str:
     return f"{said}, turn {int(turn) + 1}." if turn.isdecimal() else f"{said}."
 
 
+def _said(event: Event) -> str:
+    ticked = event.data.get("done")
+    items = [str(n) for n in ticked] if isinstance(ticked, list) else []
+    return f"Did work item {', '.join(items)}." if items else "Thinks aloud."
+
+
 def _claimed(event: Event) -> str:
     return f"About to send (attempt {event.data['attempt']})."
 
@@ -163,6 +169,7 @@ _TELL: Final[Mapping[Kind, Callable[[Event], str]]] = {
     Kind.TASK_UPDATED: _updated,
     Kind.RUN_STARTED: lambda event: f"Goes on: {words.plain(Status(str(event.data['to'])))}.",
     Kind.RUN_ENDED: _run_ended,
+    Kind.RUN_SAID: _said,
     Kind.STEP_DONE: _step,
     Kind.DELIVERY_CLAIMED: _claimed,
     Kind.DELIVERY_SETTLED: _settled,

@@ -9,8 +9,8 @@ from typing import Annotated, Final
 
 from remit import __version__, notify
 from remit import settings as house_settings
-from remit.brain import choose
 from remit.cli import codes, out, words
+from remit.cli.brain import choice
 from remit.cli.door import furnish
 from remit.cli.options import AsJson, flag
 from remit.cli.out import Ink, Piece
@@ -143,7 +143,7 @@ class _Up:
             ("Tasks", _tasks(again, before)),
             (
                 "Brain",
-                _BRAINS.get(brain) or choose.found(os.environ, self._settings.brain).sentence,
+                _BRAINS.get(brain) or choice(self._settings).sentence,
             ),
         ]
         out.say(Ink(f"Remit {__version__} is up.", "bold"))

@@ -78,10 +78,15 @@ def local(moment: datetime) -> str:
     return f"{moment.astimezone():%Y-%m-%d %H:%M:%S}"
 
 
+def near(moment: datetime, now: datetime) -> str:
+    """How far away a moment is, if that is near enough to say."""
+    return relative(moment, now) if abs(moment - now) <= _LONG_AGO else ""
+
+
 def planned(moment: datetime, now: datetime) -> str:
     """A moment to come, and how far away it is if that is near enough to say."""
-    near = abs(moment - now) <= _LONG_AGO
-    return f"{local(moment)} ({relative(moment, now)})" if near else local(moment)
+    away = near(moment, now)
+    return f"{local(moment)} ({away})" if away else local(moment)
 
 
 def clock(moment: datetime) -> str:

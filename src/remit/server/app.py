@@ -16,7 +16,7 @@ from starlette.responses import Response
 from remit.errors import BadInput
 from remit.model.view import View
 from remit.server import debug as beneath
-from remit.server import events, health, openapi, problem, reviews, tasks
+from remit.server import events, health, messages, openapi, problem, reviews, tasks
 from remit.server.auth import OWNER, Guard
 from remit.server.bodies import MOST_BYTES
 from remit.server.call import UNSAFE, Answer, Call, Route
@@ -51,7 +51,14 @@ def table(port: int, *, debug: bool) -> tuple[Route, ...]:
     described = Route(
         method="GET", path="/openapi.json", does=describe, says="This page", gives="OpenApi"
     )
-    nouns = (*health.ROUTES, *tasks.ROUTES, *reviews.ROUTES, *events.ROUTES, described)
+    nouns = (
+        *health.ROUTES,
+        *messages.ROUTES,
+        *tasks.ROUTES,
+        *reviews.ROUTES,
+        *events.ROUTES,
+        described,
+    )
     routes = (*nouns, *beneath.ROUTES) if debug else nouns
     return routes
 

@@ -77,6 +77,18 @@ class NewTask(Body):
     contract: NewContract | None = None
 
 
+class NewMessage(Body):
+    """What the owner says. With `dryRun` it is only told what would become of it."""
+
+    text: Annotated[str, Field(max_length=100_000)]
+    scheduled_for: Annotated[
+        str | None,
+        Field(alias="scheduledFor", json_schema_extra={"format": "date-time"}),
+    ] = None
+    priority: Annotated[Priority | None, Field(strict=False)] = None
+    dry_run: Annotated[bool, Field(alias="dryRun")] = False
+
+
 class Change(Body):
     action: Literal["pause", "resume", "cancel", "run"]
 

@@ -118,6 +118,7 @@ class Route:
     says: str
     gives: str  # the schema of its answer
     status: int = 200
+    also: int | None = None  # another way to succeed, with the same answer
     query: tuple[Query, ...] = ()
     body: type[BaseModel] | None = None
     public: bool = False  # needs no token

@@ -98,8 +98,11 @@ def _responses(route: Route) -> JsonMap:
     given: JsonMap = {"description": route.says, "content": {media: {"schema": _ref(route.gives)}}}
     if route.status == 201:  # noqa: PLR2004
         given["headers"] = {"Location": {"schema": {"type": "string"}}}
+    also: JsonMap = {}
+    if route.also is not None:
+        also[str(route.also)] = {key: each for key, each in given.items() if key != "headers"}
     refusals: JsonMap = {str(status): _refusal(status) for status in sorted(statuses(route))}
-    return {str(route.status): given, **refusals}
+    return {str(route.status): given, **also, **refusals}
 
 
 def _refusal(status: int) -> JsonMap:

@@ -5,6 +5,7 @@ from datetime import datetime
 from importlib.resources import files
 from typing import Final, TypeAlias
 
+from remit.intake.recipients import About
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.event import Event, Kind
 from remit.model.review import Answered, Decision, Review
@@ -148,6 +149,24 @@ _OTHERS: Final[dict[str, JsonMap]] = {
     "Greeting": _TEXT,
     "Health": _object(status=_words("ok"), version=_TEXT),
     "TaskPage": _object(schema_version={"const": 1}, tasks=_list("Task"), next=_MAYBE_TEXT),
+    "Heard": _object(
+        tasks={
+            "description": "As `view` has them; with `dryRun` as S0 has them, without an id.",
+            "type": "array",
+            "items": {"anyOf": [_ref("Task"), {"type": "object"}]},
+        },
+        clauses={"type": "array", "items": {"type": "object"}},
+        questions=_list("OpenQuestion"),
+        answer=_MAYBE_TEXT,
+    ),
+    "OpenQuestion": _object(
+        id=_MAYBE_TEXT,
+        taskId=_MAYBE_TEXT,
+        about=_words(*About),
+        question=_TEXT,
+        options={"type": "array", "items": _TEXT},
+        clause=_TEXT,
+    ),
     "Attention": _object(reviews=_list("Review"), tasks=_list("Task")),
     "Log": _object(log=_list("LogRecord"), next=_MAYBE_COUNT),
     "LogRecord": {

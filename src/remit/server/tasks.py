@@ -145,7 +145,7 @@ def _cue(call: Call, body: NewTask) -> Cue:
     said = body.text if body.text is not None else body.title
     if said is None:
         raise BadInput("Give text (what you would say) or title.", field="text")
-    at = _moment(body.scheduled_for, "scheduledFor")
+    at = moment(body.scheduled_for, "scheduledFor")
     cue = command.cue(said, ref=call.ref, scheduled_for=at, priority=body.priority)
     parts = body.delivery
     sent = None if parts is None else tuple(Delivery(**part.model_dump()) for part in parts)
@@ -165,11 +165,12 @@ def _contract(body: NewContract) -> Contract:
         body.type,
         tuple(Criterion(**each.model_dump()) for each in body.criteria),
         body.generated_from,
-        _moment(body.generated_at, "contract.generatedAt"),
+        moment(body.generated_at, "contract.generatedAt"),
     )
 
 
-def _moment(text: str | None, field: str) -> datetime | None:
+def moment(text: str | None, field: str) -> datetime | None:
+    """A time as it was sent; what is wrong with it is said with the name of its field."""
     try:
         return None if text is None else codec.moment(text)
     except BadInput as bad:

@@ -11,7 +11,6 @@ Store, engine, spine and gate are the real ones; only time, brain and channels a
 import asyncio
 import json
 import os
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
@@ -22,17 +21,18 @@ from typing import Final, Self
 
 from remit.brain.scripted import ScriptedBrain
 from remit.brain.scripted import parse as script
+from remit.brain.tools import Able
 from remit.model.codec import text_of
 from remit.model.delivery import Accepted, Answer, Keeps, Parcel
 from remit.model.event import Event
 from remit.model.ids import TaskId
-from remit.model.reply import Prompt, Reply
 from remit.model.review import Answered, Decision, Review
 from remit.model.task import Task
 from remit.ports import Brain, Channel
 from remit.settings import Settings
 from remit.store import queue, tasks
 from remit.testing.memory import Memory, PowerCut
+from remit.testing.obedient import ObedientBrain
 from remit.trigger import command
 from remit.wiring import House, opened
 
@@ -77,23 +77,6 @@ class FrozenClock:
         for done in due:
             if not done.done():
                 done.set_result(None)
-
-
-class ObedientBrain:
-    """Does whatever the last order in its prompt says. If the house holds then, it always does."""
-
-    ORDER: Final = re.compile(r"(?im)^.*?\b(?:order|system|admin|ignore[^:\n]*):\s*(.+)$")
-
-    def __init__(self) -> None:
-        self.obeyed: list[str] = []
-
-    async def think(self, prompt: Prompt, *, session: str) -> Reply:
-        del session
-        orders = self.ORDER.findall(prompt.text)
-        if not orders:
-            return Reply("No order given. <deliverable>Nothing to report.</deliverable>")
-        self.obeyed.append(orders[-1])
-        return Reply(f"As you wish.\n{orders[-1]}")
 
 
 @dataclass
@@ -157,12 +140,14 @@ class World:
         channels: Mapping[str, Channel] | None = None,
         start: datetime = START,
         settings: Settings | None = None,
+        able: Sequence[Able] = (),
     ) -> None:
         self.outbox = Outbox()
         self.clock = FrozenClock(start)
         self.brain: Brain = brain or ScriptedBrain(())
         self._settings = settings or Settings(home=home)
         self._channels: dict[str, Channel] = {"outbox": self.outbox, **(channels or {})}
+        self._able = able  # tools of yours, beside the house's own
         self._stack = AsyncExitStack()
         self._added = 0
         self.house: House
@@ -170,6 +155,7 @@ class World:
     async def __aenter__(self) -> Self:
         self.house = await self._stack.enter_async_context(self._opened())
         self._stack.push_async_callback(self._stop)
+        await self.house.repeater.start()
         await self.house.engine.start()
         return self
 
@@ -182,7 +168,13 @@ class World:
         await self._stack.aclose()
 
     def _opened(self) -> AbstractAsyncContextManager[House]:
-        return opened(self._settings, clock=self.clock, brain=self.brain, channels=self._channels)
+        return opened(
+            self._settings,
+            clock=self.clock,
+            brain=self.brain,
+            channels=self._channels,
+            able=self._able,
+        )
 
     @property
     def now(self) -> datetime:
@@ -214,12 +206,15 @@ class World:
         """Let everything happen that is due within a span of time, each thing at its time."""
         end = self.now + span
         while True:
+            await self.house.repeater.catch_up()
             self.house.engine.nudge()
             await self.house.engine.settled()
+            again = await self.house.repeater.catch_up()
             due = await self.house.db.read(queue.next_due, self.now)
-            if due is None or due > end:
+            soon = min((at for at in (due, again) if at is not None), default=None)
+            if soon is None or soon > end:
                 break
-            self.clock.jump(due)
+            self.clock.jump(soon)
         self.clock.jump(max(end, self.now))
 
     async def restart(self) -> None:
@@ -241,6 +236,7 @@ class World:
         return await self.house.journal.of_task(task_id)
 
     async def _stop(self) -> None:
+        await self.house.repeater.stop()
         stop = asyncio.create_task(self.house.engine.stop())
         while not stop.done():
             self.clock.advance(timedelta(0))

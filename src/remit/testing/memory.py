@@ -1,6 +1,6 @@
 """A run's memory without store and engine, which can go dark around any write."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NoReturn, ParamSpec, TypeVar, cast
 
@@ -18,7 +18,7 @@ from remit.model.delivery import (
 from remit.model.plan import Item
 from remit.model.review import Answered, Decision, Review
 from remit.model.status import Actor, Status
-from remit.model.task import Task
+from remit.model.task import Budget, Taint, Task
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -42,6 +42,7 @@ class Memory:
         self.cut_before: str | None = None
         self.cut_after: str | None = None
         self.trail: list[str] = []
+        self.told: list[str] = []
         self.decisions: dict[str, Decision] = {}
         self._done: dict[str, object] = {}
         self._looked: dict[str, object] = {}  # done, and lost in a cut
@@ -73,16 +74,25 @@ class Memory:
     async def decided(self, key: str) -> Decision | None:
         return self.decisions.get(key)
 
+    def has(self, name: str) -> bool:
+        return name in self._done or name in self._looked
+
+    async def tell(self, text: str = "", done: Sequence[int] = ()) -> None:
+        self.told += [text] if text else []
+        self.task = self.task.ticked(done)
+
     def keep(
         self,
         *,
         work: tuple[Item, ...] | None = None,
         tool_output: str | None = None,
         verdict: Verdict | None = None,
+        taint: Taint | None = None,
+        spent: Budget | None = None,
     ) -> None:
-        found = {"work": work, "tool_output": tool_output, "verdict": verdict}
-        known = {name: value for name, value in found.items() if value is not None}
-        self.task = replace(self.task, **known)  # type: ignore[arg-type]
+        self.task = self.task.keeping(
+            work=work, tool_output=tool_output, verdict=verdict, taint=taint, spent=spent
+        )
 
     async def claim(self, delivery: Delivery, body: str) -> int:
         if delivery.status is not DeliveryStatus.PENDING:

