@@ -29,6 +29,10 @@ TABLES: dict[str, str] = {
     "in-flight": "1,000 tasks in flight, each awaiting 2 s",
     "million": "One million tasks in the store",
     "start-up": "CPU time of a fresh process",
+    "gate": "What may leave is found in a reply, beside a regular expression",
+    "reading": "A request understood without a model",
+    "prompt": "A task put into words, for one thought",
+    "continuity": "What a model is told at run 1, 10, 50, 100 of a daily series (characters / 4)",
 }
 
 SUBJECTS: tuple[Subject, ...] = (
@@ -76,6 +80,26 @@ SUBJECTS: tuple[Subject, ...] = (
     Subject(
         "million", "remit", "million", "ours",
         "bench.ours.million:run", 1_000_000, 20_000, seconds=900,
+    ),
+    Subject(
+        "gate", "remit", "gate", "ours",
+        "bench.ours.gate:run", 2_000, 100,
+    ),
+    Subject(
+        "gate-regex", "a regular expression", "gate", "peer",
+        "bench.peers.seed_regex:run", 2_000, 100,
+    ),
+    Subject(
+        "reading", "remit", "reading", "ours",
+        "bench.ours.reading:run", 2_000, 100,
+    ),
+    Subject(
+        "prompt", "remit", "prompt", "ours",
+        "bench.ours.prompt:run", 5_000, 500,
+    ),
+    Subject(
+        "continuity", "remit", "continuity", "ours",
+        "bench.ours.continuity:run", 100, 20,
     ),
     Subject(
         "start-up", "remit", "start-up", "ours",

@@ -32,7 +32,13 @@ _MASKS: Final = (
     (re.compile(r"[\w~./-]*/\.remit\b"), "<home>"),
     (re.compile(r"\b[0-9a-f]{32,64}\b"), "<hash>"),
     (re.compile(r"\d{8}T\d{6}Z"), "<time>"),
-    (re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?)?"), "<time>"),
+    (re.compile(r"[+-]\d\d:\d\d \([\w/+-]+\)"), "<zone>"),
+    (
+        re.compile(
+            r"(?:\b[MTWFS][a-z]{2} )?\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?)?"
+        ),
+        "<time>",
+    ),
     (re.compile(r"\b\d\d:\d\d:\d\d\b"), "<time>"),
     (re.compile(r"just now|in \d+ (?:s|min|h|d)\b|\d+ (?:s|min|h|d) ago"), "<when>"),
     (re.compile(r"\b\d+\.\d+ ?(?:s|ms|kB|KB|MB|GB|GiB|MiB|%)\b"), "<much>"),

@@ -9,6 +9,8 @@ from typing import Final
 from remit.brain import choose
 from remit.brain.choose import Choice, Role
 from remit.brain.models import ModelBrain
+from remit.model.reply import Prompt, Reply
+from remit.ports import OnText
 from tests.live.vendor import Vendor
 
 KEY: Final = "sk-canary-7f3a91c4e2b85d60-Zq9xW"
@@ -58,3 +60,10 @@ async def brain(
         yield mind
     finally:
         await mind.close()
+
+
+async def say(mind: ModelBrain, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+    """Ask a brain, and listen while it thinks, if there is somebody to listen."""
+    if on_text is None:
+        return await mind.think(prompt, session="s")
+    return await mind.think_aloud(prompt, session="s", on_text=on_text)

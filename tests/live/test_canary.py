@@ -10,7 +10,7 @@ import pytest
 from remit.errors import RemitError
 from remit.model.reply import Prompt
 from tests.live.faults import FAULTS, GOOD
-from tests.live.place import KEY, Place, brain, choice
+from tests.live.place import KEY, Place, brain, choice, say
 from tests.live.vendor import Order, Vendor
 from tests.live.wire import Answer
 
@@ -67,8 +67,8 @@ async def test_the_key_is_in_no_error_no_reply_and_no_log(
         for order in GOSSIPS:
             vendor.orders = [order]
             try:
-                turn = await mind.turn(Prompt("Hi"), session="s", on_text=hear if streams else None)
-                said.append(repr(turn))
+                reply = await say(mind, Prompt("Hi"), hear if streams else None)
+                said.append(repr(reply))
             except RemitError as error:
                 said += [repr(error), "".join(traceback.format_exception(error))]
         said += [repr(mind), repr(vars(mind)), repr(mind._open)]

@@ -8,7 +8,7 @@ from remit import gate
 from remit.errors import Transient
 from remit.model.reply import Deliverable, Prompt, Reply
 from tests.live.faults import FAULTS, GOOD, Comes, Fault
-from tests.live.place import Place, brain
+from tests.live.place import Place, brain, say
 from tests.live.vendor import Order, Vendor
 from tests.live.wire import Answer
 
@@ -23,9 +23,7 @@ async def _nowhere(_: str) -> None:
 async def _outcome(vendor: Vendor, place: Place, *, streams: bool, limit: int) -> Reply | Transient:
     async with brain(vendor, place, time_limit=limit) as mind:
         try:
-            return await mind.think(
-                Prompt("Parks?"), session="s", on_text=_nowhere if streams else None
-            )
+            return await say(mind, Prompt("Parks?"), _nowhere if streams else None)
         except Transient as later:
             return later
 

@@ -1,7 +1,6 @@
 """A model as a brain, over real HTTP: what is sent, what is read, what is never followed."""
 
 import json
-from collections.abc import Sequence
 
 import pytest
 
@@ -13,7 +12,7 @@ from remit.errors import Permanent, StoreFull, Transient
 from remit.model.reply import Deliverable, Prompt, Reply, Usage
 from remit.model.status import Reason
 from tests.live.faults import GOOD
-from tests.live.place import KEY, Place, Wish, brain, choice
+from tests.live.place import KEY, Place, Wish, brain, choice, say
 from tests.live.vendor import Heard, Order, Vendor
 from tests.live.wire import Answer, End
 
@@ -41,11 +40,9 @@ async def test_an_answer_arrives_to_the_letter(place: Place, *, streams: bool) -
     async with Vendor() as vendor, brain(vendor, place) as mind:
         vendor.orders = [Order(Answer(POLYGLOT))]
 
-        reply = await mind.think(
-            Prompt("Hi"), session="s", on_text=pieces.hear if streams else None
-        )
+        reply = await say(mind, Prompt("Hi"), pieces.hear if streams else None)
 
-    assert reply == Reply(POLYGLOT, usage=Usage(tokens=30))
+    assert reply == Reply(POLYGLOT, usage=Usage(30, 0, 1, 30), state=reply.state)
     assert gate.judge(reply, most=4096) == Deliverable("Ünïcödé ✓ 👋")
     assert "".join(pieces) == (POLYGLOT if streams else "")
     assert len(pieces) > 1 or not streams
@@ -58,11 +55,11 @@ async def test_half_a_character_does_no_harm(place: Place, *, streams: bool) -> 
     async with Vendor() as vendor, brain(vendor, place) as mind:
         vendor.orders = [Order(Answer("\ud83d or \udc00, " + GOOD))]
 
-        turn = await mind.turn(Prompt("Hi"), session="s", on_text=pieces.hear if streams else None)
+        reply = await say(mind, Prompt("Hi"), pieces.hear if streams else None)
 
-    for text in (turn.reply.text, turn.state, *pieces):
+    for text in (reply.text, reply.state, *pieces):
         assert text.encode()
-    assert turn.reply.text == "\ufffd or \ufffd, " + GOOD
+    assert reply.text == "\ufffd or \ufffd, " + GOOD
 
 
 @PLACES
@@ -72,7 +69,7 @@ async def test_a_stream_that_just_stops_is_no_answer(place: Place) -> None:
         vendor.orders = [Order(Answer(GOOD, End.NONE))]
 
         with pytest.raises(Transient):
-            await mind.think(Prompt("Hi"), session="s", on_text=pieces.hear)
+            await say(mind, Prompt("Hi"), pieces.hear)
 
     assert "".join(pieces) == GOOD  # it was heard, and yet not believed
 
@@ -94,7 +91,7 @@ async def test_a_trouble_of_the_listener_is_passed_on_as_it_is(place: Place) -> 
         vendor.orders = [Order(Answer(GOOD))]
 
         with pytest.raises(StoreFull):
-            await mind.think(Prompt("Hi"), session="s", on_text=full)
+            await say(mind, Prompt("Hi"), full)
 
 
 async def test_what_an_answer_costs_is_known_where_there_is_a_price() -> None:
@@ -105,7 +102,7 @@ async def test_what_an_answer_costs_is_known_where_there_is_a_price() -> None:
         reply = await mind.think(Prompt("Hi"), session="s")
         await mind.close()
 
-    assert reply.usage == Usage(tokens=30, cents=1)  # a part of a cent counts as one
+    assert reply.usage == Usage(30, 1, 1, 30)  # a part of a cent counts as one
 
 
 # What is sent -------------------------------------------------------------------------------------
@@ -166,7 +163,7 @@ async def test_a_redirect_is_not_followed_and_no_key_travels(
         vendor.orders = [Order(status=307, headers={"location": f"{thief.url}/v1/messages"})]
 
         with pytest.raises((Transient, Permanent)):
-            await mind.think(Prompt("Hi"), session="s", on_text=Pieces().hear if streams else None)
+            await say(mind, Prompt("Hi"), Pieces().hear if streams else None)
 
     assert len(vendor.heard) == 1
     assert thief.heard == []
@@ -192,9 +189,7 @@ async def test_what_only_the_owner_can_mend_is_asked(
     async with Vendor() as vendor, brain(vendor, place) as mind:
         vendor.orders = [Order(status=status, kind=kind, message=f"Incorrect key: {KEY}")]
 
-        reply = await mind.think(
-            Prompt("Hi"), session="s", on_text=Pieces().hear if streams else None
-        )
+        reply = await say(mind, Prompt("Hi"), Pieces().hear if streams else None)
 
     assert reply.ask is not None
     assert reply.ask.reason is Reason.AUTH
@@ -254,12 +249,12 @@ async def test_each_role_asks_its_own_model() -> None:
 
 @PLACES
 async def test_the_next_turn_knows_what_was_said(place: Place) -> None:
-    states: Sequence[str] = ()
+    states: tuple[str, ...] = ()
     async with Vendor() as vendor, brain(vendor, place) as mind:
         for number in (1, 2, 3):
             vendor.orders = [Order(Answer(f"Answer {number}."))]
-            turn = await mind.turn(Prompt(f"Question {number}?"), session="s", earlier=states)
-            states = (*states, turn.state)
+            reply = await say(mind, Prompt(f"Question {number}?", earlier=states))
+            states = (*states, reply.state)
 
     told = vendor.heard[-1].text
     order = [told.index(word) for word in ("Question 1", "Answer 1", "Question 2", "Answer 2")]
@@ -272,7 +267,7 @@ async def test_a_thought_begun_with_one_vendor_goes_on_with_another() -> None:
     async with Vendor() as vendor:
         for place in Place:
             async with brain(vendor, place) as mind:
-                turn = await mind.turn(Prompt(f"To {place}"), session="s", earlier=states)
-                states.append(turn.state)
+                reply = await say(mind, Prompt(f"To {place}", earlier=tuple(states)))
+                states.append(reply.state)
 
     assert all(f"To {place}" in vendor.heard[-1].text for place in Place)

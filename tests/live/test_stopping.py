@@ -8,7 +8,7 @@ import pytest
 from remit.errors import Transient
 from remit.model.reply import Prompt
 from tests.live.faults import GOOD
-from tests.live.place import Place, brain
+from tests.live.place import Place, brain, say
 from tests.live.vendor import Order, Vendor
 from tests.live.wire import Answer
 
@@ -40,7 +40,7 @@ async def test_a_cancelled_thought_hangs_up_in_the_middle_of_a_word(place: Place
 
     async with Vendor() as vendor, brain(vendor, place) as mind:
         vendor.orders = [Order(Answer(GOOD * 100), pace=0.3)]
-        thought = asyncio.create_task(mind.think(Prompt("Hi"), session="s", on_text=hear))
+        thought = asyncio.create_task(say(mind, Prompt("Hi"), hear))
         await asyncio.wait_for(began.wait(), SOON)
 
         thought.cancel()
@@ -63,7 +63,7 @@ async def test_a_thought_that_takes_too_long_is_hung_up_on(place: Place, *, stre
         ]
 
         with pytest.raises(Transient, match="too long"):
-            await mind.think(Prompt("Hi"), session="s", on_text=hear if streams else None)
+            await say(mind, Prompt("Hi"), hear if streams else None)
 
         await asyncio.wait_for(vendor.heard[0].left.wait(), SOON)
         assert len(vendor.heard) == 1

@@ -35,6 +35,7 @@ class Order:
     body: bytes | None = None  # these bytes instead of an answer
     wait: float = 0  # seconds before the first byte
     pace: float = 0  # seconds between two pieces of a stream
+    until: asyncio.Event | None = None  # a stream stops in its middle until this is set
     reset_after: int | None = None  # pieces, or halves of a body, after which the socket is reset
 
 
@@ -181,7 +182,10 @@ async def _stream(writer: asyncio.StreamWriter, order: Order, pieces: Iterable[b
     writer.write(
         _head(order, {"content-type": "text/event-stream", "transfer-encoding": "chunked"})
     )
-    for sent, piece in enumerate(pieces):
+    whole = list(pieces)
+    for sent, piece in enumerate(whole):
+        if order.until and sent == len(whole) // 2:
+            await order.until.wait()
         if sent == order.reset_after:
             await _reset(writer)
             return

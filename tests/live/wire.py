@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, TypeAlias
 
@@ -48,6 +48,12 @@ class Answer:
     end: End = End.OWN
     call: Call | None = None
     thinking: str = ""  # spoken by Anthropic alone
+    more: tuple[Call, ...] = ()  # wanted in the same breath as `call`
+
+    def tagged(self, tag: Tag) -> Iterator[tuple[int, Call, Tag]]:
+        """Every call, each with a number that no other has."""
+        for n, call in enumerate((self.call, *self.more) if self.call else ()):
+            yield n, call, replace(tag, number=tag.number + 1000 * n)
 
 
 def whole(api: Api, answer: Answer, tag: Tag) -> bytes:
@@ -99,8 +105,7 @@ def _anthropic(answer: Answer, tag: Tag) -> dict[str, Json]:
         content.append({"type": "thinking", "thinking": answer.thinking, "signature": "c2ln"})
     if answer.text:
         content.append({"type": "text", "text": answer.text})
-    if answer.call:
-        content.append(_tool_use(answer.call, tag))
+    content += [_tool_use(call, own) for _, call, own in answer.tagged(tag)]
     stop: Json = "tool_use" if answer.call else _STOP.get(answer.end)
     return {**_envelope(tag), "content": content, "stop_reason": stop}
 
@@ -137,9 +142,9 @@ def _anthropic_events(answer: Answer, tag: Tag) -> Iterator[dict[str, Json]]:
     if answer.text:
         yield from _block(index, {"type": "text", "text": ""}, "text_delta", "text", answer.text)
         index += 1
-    if answer.call:
-        start = {**_tool_use(answer.call, tag), "input": {}}
-        yield from _block(index, start, "input_json_delta", "partial_json", answer.call.arguments)
+    for n, call, own in answer.tagged(tag):
+        start = {**_tool_use(call, own), "input": {}}
+        yield from _block(index + n, start, "input_json_delta", "partial_json", call.arguments)
     if answer.end is End.NONE:
         return
     stop: Json = "tool_use" if answer.call else _STOP[answer.end]
@@ -179,7 +184,7 @@ def _chat(answer: Answer, tag: Tag) -> dict[str, Json]:
         "refusal": answer.text if refused else None,
     }
     if answer.call:
-        message["tool_calls"] = [_chat_call(answer.call, tag)]
+        message["tool_calls"] = [_chat_call(n, call, own) for n, call, own in answer.tagged(tag)]
     finish: Json = "tool_calls" if answer.call else _FINISH.get(answer.end)
     return {
         **_chat_frame(tag, "chat.completion"),
@@ -188,9 +193,9 @@ def _chat(answer: Answer, tag: Tag) -> dict[str, Json]:
     }
 
 
-def _chat_call(call: Call, tag: Tag) -> dict[str, Json]:
+def _chat_call(n: int, call: Call, tag: Tag) -> dict[str, Json]:
     return {
-        "index": 0,
+        "index": n,
         "id": f"call_{tag.number}",
         "type": "function",
         "function": {"name": call.tool, "arguments": call.arguments},
@@ -212,8 +217,8 @@ def _chat_events(answer: Answer, tag: Tag) -> Iterator[dict[str, Json]]:
     for piece in _cut(answer.text):
         delta: dict[str, Json] = {"role": "assistant", said: piece}
         yield {**frame, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
-    if answer.call:
-        delta = {"tool_calls": [_chat_call(answer.call, tag)]}
+    for n, call, own in answer.tagged(tag):
+        delta = {"tool_calls": [_chat_call(n, call, own)]}
         yield {**frame, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
     if answer.end is End.NONE:
         return
@@ -229,8 +234,7 @@ def _response(answer: Answer, tag: Tag) -> dict[str, Json]:
     output: list[Json] = []
     if answer.text:
         output.append(_message(answer, tag))
-    if answer.call:
-        output.append(_response_call(answer.call, tag))
+    output += [_response_call(call, own) for _, call, own in answer.tagged(tag)]
     cut = answer.end is End.LIMIT
     return {
         **_response_frame(tag),
@@ -308,9 +312,9 @@ def _unnumbered(answer: Answer, tag: Tag) -> Iterator[dict[str, Json]]:
         yield {"type": f"response.{said}.done", **item, last: answer.text, "logprobs": []}
         done = _message(answer, tag)
         yield {"type": "response.output_item.done", "output_index": 0, "item": done}
-    if answer.call:
-        call = _response_call(answer.call, tag)
-        yield {"type": "response.output_item.added", "output_index": 1, "item": call}
-        yield {"type": "response.output_item.done", "output_index": 1, "item": call}
+    for n, wanted, own in answer.tagged(tag):
+        call = _response_call(wanted, own)
+        yield {"type": "response.output_item.added", "output_index": n + 1, "item": call}
+        yield {"type": "response.output_item.done", "output_index": n + 1, "item": call}
     kind = "response.incomplete" if answer.end is End.LIMIT else "response.completed"
     yield {"type": kind, "response": _response(answer, tag)}

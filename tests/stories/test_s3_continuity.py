@@ -41,9 +41,10 @@ async def test_the_next_run_of_a_session_sees_what_the_last_one_came_to(tmp_path
 
     assert len(sessions) == 1
     assert "Earlier runs" not in brain.heard[0]
-    assert "- Beaches: Sanur is calm." in brain.heard[1]
-    runs = brain.heard[2].partition("## Earlier runs")[2].splitlines()[1:3]
-    assert runs == ["- Beaches: Only what is new: Canggu.", "- Beaches: Sanur is calm."]
+    assert "- 2026-03-02 Beaches: Sanur is calm.\nMore below." in brain.heard[1]
+    runs = brain.heard[2].partition("## Earlier runs")[2].splitlines()[1:4]
+    assert runs[0] == "- 2026-03-02 Beaches: Sanur is calm."
+    assert runs[2] == "- 2026-03-02 Beaches: Only what is new: Canggu."
     assert [parcel.body for parcel in world.outbox.sent][1:] == ["Only what is new: Canggu."] * 2
 
 

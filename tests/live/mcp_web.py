@@ -1,0 +1,136 @@
+"""A small MCP server on loopback, over real HTTP, good or hostile as it is told."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Final, Self
+
+from remit.model.codec import Json, JsonMap
+
+HEAD: Final = {"json": "application/json", "sse": "text/event-stream"}
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A request, as it came in."""
+
+    verb: str
+    headers: dict[str, str]
+    body: JsonMap
+
+    @property
+    def method(self) -> str:
+        return str(self.body.get("method", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Says:
+    """What is answered to one request."""
+
+    messages: tuple[Json, ...] = ()
+    status: int = 200
+    kind: str = "json"
+    headers: tuple[str, ...] = ()
+    hangs: bool = False  # says no more, and keeps the line
+    breaks: bool = False  # ends in the middle
+
+
+@dataclass
+class Web:
+    """`decide` may answer instead of the good server that it is."""
+
+    kind: str = "json"
+    decide: Callable[[Heard], Says | None] = lambda _: None
+    heard: list[Heard] = field(default_factory=list)
+    notes: list[Json] = field(default_factory=list)
+    left: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._server.close()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/mcp"
+
+    @property
+    def methods(self) -> list[str]:
+        return [each.method for each in self.heard]
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError, asyncio.IncompleteReadError):
+            while heard := await _read(reader):
+                self.heard.append(heard)
+                says = self.decide(heard) or self._good(heard)
+                try:
+                    writer.write(_bytes(says))
+                    await writer.drain()
+                    await (reader.read() if says.hangs else asyncio.sleep(0))
+                finally:
+                    if says.hangs:
+                        self.left.set()
+                if says.hangs or says.breaks:
+                    break
+        writer.close()
+
+    def _good(self, heard: Heard) -> Says:
+        number = heard.body.get("id")
+        if number is None or not heard.method:
+            return Says(status=202)
+        match heard.method:
+            case "initialize":
+                result: JsonMap = {"protocolVersion": "2025-11-25", "capabilities": {}}
+            case "tools/list":
+                result = {"tools": [tool("note")]}
+            case _:
+                params = heard.body["params"]
+                assert isinstance(params, dict)
+                self.notes.append(params["arguments"])
+                result = {"content": [{"type": "text", "text": "noted"}]}
+        return Says((answer(number, result),), kind=self.kind)
+
+
+def tool(name: str) -> JsonMap:
+    takes: JsonMap = {"type": "object", "properties": {"text": {"type": "string"}}}
+    return {"name": name, "description": "Keeps a note.", "inputSchema": takes}
+
+
+def answer(number: Json, result: Json) -> JsonMap:
+    return {"jsonrpc": "2.0", "id": number, "result": result}
+
+
+def refusal(number: Json, code: int = -32601) -> JsonMap:
+    return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": "Not that way"}}
+
+
+async def _read(reader: asyncio.StreamReader) -> Heard | None:
+    head = await reader.readuntil(b"\r\n\r\n")
+    first, *lines = head.decode().split("\r\n")
+    pairs = (line.partition(":") for line in lines if line)
+    headers = {name.lower(): value.strip() for name, _, value in pairs}
+    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    return Heard(first.split()[0], headers, json.loads(body) if body else {})
+
+
+def _bytes(says: Says) -> bytes:
+    texts = [json.dumps(each) for each in says.messages]
+    if says.kind == "sse":
+        body = "".join(f": hello\r\nevent: message\r\ndata: {text}\r\n\r\n" for text in texts)
+    else:
+        body = "".join(texts)
+    whole = body.encode()
+    size = len(whole) + (100 if says.breaks or says.hangs else 0)
+    head = [f"HTTP/1.1 {says.status} X", f"Content-Length: {size}"]
+    head += [f"Content-Type: {HEAD[says.kind]}; charset=utf-8", *says.headers]
+    return "\r\n".join([*head, "", ""]).encode() + whole

@@ -1,0 +1,171 @@
+"""A model reads the owner's message over HTTP: healed, checked, and never needed."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Final, TypeVar
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from remit.brain.choose import Role
+from remit.brain.models import ModelBrain
+from remit.brain.turn import Filled
+from remit.intake.extract import Extraction, extract
+from remit.intake.propose import CheckedReader
+from remit.intake.proposed import Mapped, Proposal, ProposedSend, ProposedTask
+from remit.intake.recipients import About, Book, Channel, Contact
+from remit.model.plan import Became
+from remit.model.reply import Prompt
+from tests.live.faults import FAULTS, Fault
+from tests.live.place import Place, brain
+from tests.live.vendor import Order, Vendor
+from tests.live.wire import Answer, Call
+
+T = TypeVar("T")
+
+PLACES = pytest.mark.parametrize("place", Place)
+NOW: Final = datetime(2026, 3, 4, 9, tzinfo=UTC)
+ZONE: Final = ZoneInfo("Europe/Berlin")
+BOOK: Final = Book(
+    Contact("Hanan"),
+    (Channel("whatsapp", "whatsapp"), Channel("email", "email")),
+    (Contact("Bob", channels=("whatsapp",)),),
+)
+SAY: Final = "Research beaches in Bali and send Bob the list on WhatsApp"
+PLAN: Final = Proposal(
+    tasks=(
+        ProposedTask(
+            title="Bali beaches for Bob",
+            instructions=SAY,
+            work=("Research beaches in Bali",),
+            delivery=(ProposedSend(channel="whatsapp", recipient="Bob"),),
+        ),
+    ),
+    clauses=(
+        Mapped(clause=1, became=Became.WORK, task=1),
+        Mapped(clause=2, became=Became.DELIVERY, task=1),
+    ),
+)
+MUTE: Final = PLAN.model_copy(
+    update={"tasks": (PLAN.tasks[0].model_copy(update={"delivery": ()}),)}
+)
+
+
+def order(plan: Proposal) -> Order:
+    return Order(Answer(call=Call("answer", plan.model_dump_json())))
+
+
+WRONG: Final = Order(Answer(call=Call("answer", '{"tasks": [{"title": 7}]}')))
+BROKEN: Final = Order(Answer(call=Call("answer", '{"tasks": [{"title": "Bali')))
+TALK: Final = Order(Answer("Sure, I will research that for you!"))
+HUGE: Final = order(PLAN.model_copy(update={"answer": "So it goes on. " * 2_000}))
+ODD = pytest.mark.parametrize(
+    "odd", [WRONG, BROKEN, TALK, HUGE], ids=["schema", "json", "talk", "huge"]
+)
+
+
+@asynccontextmanager
+async def reader(
+    vendor: Vendor, place: Place, *, time_limit: int = 20
+) -> AsyncIterator[CheckedReader]:
+    async with brain(vendor, place, role=Role.EXTRACT, time_limit=time_limit) as mind:
+        yield CheckedReader(Filling(mind))
+
+
+class Filling:
+    """The brain's way to fill in a form, as intake asks for it."""
+
+    def __init__(self, mind: ModelBrain) -> None:
+        self._mind = mind
+
+    async def __call__(self, prompt: str, form: type[T], /) -> T | None:
+        filled = await self._mind.fill(Prompt(prompt), form, session="extract")
+        return filled.form if isinstance(filled, Filled) else None
+
+
+async def hear(vendor: Vendor, place: Place, *, time_limit: int = 20) -> Extraction:
+    async with reader(vendor, place, time_limit=time_limit) as ear:
+        return await ear.read(SAY, NOW, ZONE, BOOK)
+
+
+def plain() -> Extraction:
+    return extract(SAY, now=NOW, zone=ZONE, book=BOOK)
+
+
+@PLACES
+async def test_a_faithful_model_gives_the_task_its_title(place: Place) -> None:
+    async with Vendor() as vendor:
+        vendor.orders = [order(PLAN)]
+
+        found = await hear(vendor, place)
+
+        assert len(vendor.heard) == 1
+        assert "The message: " in vendor.heard[0].text
+    assert found.questions == ()
+    assert found.tasks[0].title == "Bali beaches for Bob"
+    assert found.tasks[0].deliveries == plain().tasks[0].deliveries
+
+
+@PLACES
+@ODD
+async def test_a_form_that_does_not_fit_is_healed_on_the_second_try(
+    odd: Order, place: Place
+) -> None:
+    async with Vendor() as vendor:
+        vendor.orders = [odd, order(PLAN)]
+
+        found = await hear(vendor, place)
+
+        assert len(vendor.heard) == 2
+    assert found.tasks[0].title == "Bali beaches for Bob"
+
+
+@PLACES
+@ODD
+async def test_a_form_that_never_fits_leaves_the_reading_of_code(odd: Order, place: Place) -> None:
+    async with Vendor() as vendor:
+        vendor.orders = [odd]
+
+        found = await hear(vendor, place)
+
+        assert len(vendor.heard) == 3
+    assert found == plain()
+
+
+@PLACES
+async def test_a_plan_that_left_a_send_out_is_mended_by_a_second_look(place: Place) -> None:
+    async with Vendor() as vendor:
+        vendor.orders = [order(MUTE), order(PLAN)]
+
+        found = await hear(vendor, place)
+
+        assert len(vendor.heard) == 2
+        assert "has no such delivery" in vendor.heard[1].text
+    assert found.questions == ()
+
+
+@PLACES
+async def test_a_send_that_stays_left_out_is_asked_back(place: Place) -> None:
+    async with Vendor() as vendor:
+        vendor.orders = [order(MUTE)]
+
+        found = await hear(vendor, place)
+
+        assert len(vendor.heard) == 2
+    assert [each.about for each in found.questions] == [About.CHANNEL]
+    assert found.tasks[0].deliveries == ()
+    assert [half.recipient for half in found.questions[0].waits] == ["Bob"]
+
+
+@pytest.mark.usefixtures("hurry")
+@PLACES
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+async def test_no_fault_of_a_vendor_costs_the_owner_a_message(fault: Fault, place: Place) -> None:
+    async with Vendor() as vendor:
+        vendor.orders = [fault.order(False)]
+
+        found = await hear(vendor, place, time_limit=fault.time_limit)
+
+        assert 1 <= len(vendor.heard) <= 3
+    assert found == plain()

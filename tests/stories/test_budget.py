@@ -1,0 +1,317 @@
+"""The budget through the whole house: over a limit a task waits, and goes on where it was."""
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from remit.cli import show
+from remit.errors import Transient
+from remit.model.reply import Usage
+from remit.model.review import Answered, Review
+from remit.model.status import Reason, Status
+from remit.model.task import Budget, Task
+from remit.settings import Budget as Limits
+from remit.settings import Engine, Settings
+from remit.store.database import Tx
+from remit.testing import World, script
+from tests.brain.metered import MeteredBrain
+from tests.engine.rig import Rig, until
+
+ROOMY = Limits(run_tokens=0, run_requests=0, day_tokens=0)
+
+
+def world(home: Path, brain: MeteredBrain, limits: Limits, **more: object) -> World:
+    settings = Settings(home=home, budget=limits, zone="Europe/Berlin")
+    start = more.pop("start", None)
+    made = World(home, brain=brain, settings=replace(settings, **more))  # type: ignore[arg-type]
+    if isinstance(start, datetime):
+        made.clock.jump(start)
+    return made
+
+
+def rows(tx: Tx) -> list[tuple[int, int, int]]:
+    found = tx.ask("SELECT tokens, requests, settled FROM spending ORDER BY key")
+    return [(int(r["tokens"] or 0), int(r["requests"] or 0), int(r["settled"] or 0)) for r in found]
+
+
+async def asked(world: World, task: Task) -> Review:
+    """The one question that a task waits with; it stands where it stood."""
+    stands = await world.get(task.id)
+    assert (stands.status, stands.reason) == (Status.NEEDS_REVIEW, Reason.APPROVAL)
+    assert stands.resume_to is Status.RUNNING
+    (review,) = [each for each in await world.waiting() if each.task_id == task.id]
+    assert review.options == (Answered.APPROVE, Answered.DECLINE)
+    return review
+
+
+async def test_over_its_limit_a_task_waits_with_all_it_has_and_goes_on_at_that_very_turn(
+    tmp_path: Path,
+) -> None:
+    brain = MeteredBrain(turns=5)
+    limits = replace(ROOMY, run_tokens=600)
+    async with world(tmp_path, brain, limits) as house:
+        task = await house.add("Count")
+        await house.run()
+
+        review = await asked(house, task)
+        assert review.question == (
+            "This run may use 600 tokens; used or set aside: 300; the next request may take 400. "
+            "Approve to raise the limit by 600 tokens and go on."
+        )
+        assert len(brain.heard) == 3
+        assert (await house.get(task.id)).spent == Budget(300, 6)
+
+        await house.restart()
+        await house.decide(review, Answered.APPROVE)
+        await house.run()
+
+        assert [len(prompt.earlier) for prompt in brain.heard] == [0, 1, 2, 3, 4]
+        assert brain.heard[3].results[0].call == "call-3"
+        done = await house.get(task.id)
+        assert (done.status, done.spent) == (Status.COMPLETED, Budget(500, 10))
+        assert [parcel.body for parcel in house.outbox.sent] == ["5 turns."]
+        assert await house.house.db.read(rows) == [(100, 1, 1)] * 5
+
+
+async def test_who_declines_ends_the_task_and_what_it_cost_stays_known(tmp_path: Path) -> None:
+    brain = MeteredBrain(turns=5)
+    async with world(tmp_path, brain, replace(ROOMY, run_requests=2)) as house:
+        task = await house.add("Count")
+        await house.run()
+        review = await asked(house, task)
+        assert "This run may use 2 requests; used or set aside: 2;" in review.question
+
+        await house.decide(review, Answered.DECLINE)
+        await house.run()
+
+        ended = await house.get(task.id)
+        assert (ended.status, ended.spent) == (Status.CANCELLED, Budget(200, 4))
+        assert len(brain.heard) == 2
+
+
+async def test_what_the_owner_grants_is_enough_for_the_next_request_whatever_it_takes(
+    tmp_path: Path,
+) -> None:
+    """A limit below the price of one request would be asked about for ever otherwise."""
+    brain = MeteredBrain(turns=2)
+    async with world(tmp_path, brain, replace(ROOMY, run_tokens=1)) as house:
+        task = await house.add("Count")
+        for turn in (0, 1):
+            await house.run()
+            assert len(brain.heard) == turn
+            await house.decide(await asked(house, task), Answered.APPROVE)
+        await house.run()
+
+        assert (await house.get(task.id)).status is Status.COMPLETED
+
+
+async def test_each_approval_raises_a_limit_by_one_step_and_no_more(tmp_path: Path) -> None:
+    brain = MeteredBrain(turns=30)
+    async with world(tmp_path, brain, replace(ROOMY, run_tokens=1000)) as house:
+        task = await house.add("Count")
+        await house.run()
+        assert len(brain.heard) == 7  # 600 used, 400 more would still fit; 700 and 400 do not
+
+        await house.decide(await asked(house, task), Answered.APPROVE)
+        await house.run()
+        assert len(brain.heard) == 17
+        again = await asked(house, task)
+        assert "This run may use 2,000 tokens; used or set aside: 1,700;" in again.question
+
+
+async def test_money_is_limited_like_tokens(tmp_path: Path) -> None:
+    brain = MeteredBrain(turns=9)
+    async with world(tmp_path, brain, replace(ROOMY, run_cents=10)) as house:
+        task = await house.add("Count")
+        await house.run()
+
+        review = await asked(house, task)
+        assert review.question == (
+            "This run may use $0.10; used or set aside: $0.06; the next request may take $0.05. "
+            "Approve to raise the limit by $0.10 and go on."
+        )
+
+
+@pytest.mark.parametrize(
+    ("start", "hours"),
+    [
+        (datetime(2026, 3, 2, 9, 0, tzinfo=UTC), 14),  # midnight in Berlin is 23:00 UTC
+        (datetime(2026, 3, 28, 23, 0, tzinfo=UTC), 23),  # a day of 23 hours
+        (datetime(2026, 10, 24, 22, 0, tzinfo=UTC), 25),  # a day of 25 hours
+    ],
+)
+async def test_the_day_is_the_owners_from_midnight_to_midnight(
+    tmp_path: Path, start: datetime, hours: int
+) -> None:
+    brain = MeteredBrain()
+    limits = replace(ROOMY, day_tokens=450)
+    async with world(tmp_path, brain, limits, start=start) as house:
+        await house.add("First")
+        await house.run()
+        last = house.now + timedelta(hours=hours) - timedelta(minutes=1)
+        late = await house.add("Late", at=last)
+        next_day = await house.add("Next day", at=last + timedelta(minutes=1))
+        await house.run(timedelta(hours=hours))
+
+        review = await asked(house, late)
+        assert "The day may use 450 tokens; used or set aside: 100;" in review.question
+        assert "Approve to raise the day's limit for this task by 450 tokens" in review.question
+        assert (await house.get(next_day.id)).status is Status.COMPLETED
+        assert len(brain.heard) == 2
+
+
+async def test_tasks_that_think_beside_each_other_cannot_go_over_the_day_together(
+    tmp_path: Path,
+) -> None:
+    brain = MeteredBrain(go=asyncio.Event())
+    async with world(tmp_path, brain, replace(ROOMY, day_tokens=4000)) as house:
+        tasks = [await house.add(f"Task {n}") for n in range(50)]
+
+        async def all_are_asked_or_think() -> bool:
+            return len(await house.waiting()) == 40
+
+        await until(all_are_asked_or_think)
+        assert len(brain.heard) == 10  # 400 each are set aside, and not one is answered
+
+        assert brain.go is not None
+        brain.go.set()
+        await house.run()
+
+        stand = [(await house.get(task.id)).status for task in tasks]
+        assert stand.count(Status.COMPLETED) == 10
+        assert stand.count(Status.NEEDS_REVIEW) == 40
+        assert await house.house.db.read(rows) == [(100, 1, 1)] * 10
+
+
+async def test_what_one_task_was_granted_another_cannot_use(tmp_path: Path) -> None:
+    brain = MeteredBrain(turns=2)
+    limits = replace(ROOMY, run_tokens=1000, day_tokens=250)
+    async with world(tmp_path, brain, limits) as house:
+        first, second = await house.add("One"), await house.add("Two")
+        await house.run()
+        mine = await asked(house, first)
+        await asked(house, second)
+        assert "raise the day's limit for this task by 1,000 tokens" in mine.question
+
+        await house.decide(mine, Answered.APPROVE)
+        await house.run()
+
+        assert (await house.get(first.id)).status is Status.COMPLETED
+        assert (await house.get(second.id)).status is Status.NEEDS_REVIEW
+
+
+async def test_a_request_that_failed_counts_as_one_and_is_made_again(tmp_path: Path) -> None:
+    brain = MeteredBrain(failures=[Transient("busy"), Transient("busy")])
+    async with world(tmp_path, brain, replace(ROOMY, run_requests=3)) as house:
+        task = await house.add("Count")
+        await house.run(timedelta(hours=1))
+
+        assert (await house.get(task.id)).status is Status.COMPLETED
+        assert await house.house.db.read(rows) == [(0, 1, 1), (0, 1, 1), (100, 1, 1)]
+
+
+async def test_a_request_that_was_interrupted_stays_counted_as_reckoned(tmp_path: Path) -> None:
+    """Its vendor may charge for it. Whoever forgot it would spend it twice."""
+    brain = MeteredBrain(go=asyncio.Event())
+    engine = Engine(stop_limit=1)
+    async with world(tmp_path, brain, replace(ROOMY, run_tokens=600), engine=engine) as house:
+        task = await house.add("Count")
+        await until(lambda: len(brain.heard) == 1)
+        house.house.engine.heed(await house.house.owner.pause(task.id))
+        await house.run()
+        assert await house.house.db.read(rows) == [(400, 1, 0)]
+
+        brain.go = None
+        await house.house.owner.resume(task.id)
+        await house.run()
+
+        review = await asked(house, task)
+        assert "used or set aside: 400;" in review.question
+
+
+async def test_after_a_crash_no_turn_on_record_is_paid_twice(tmp_path: Path) -> None:
+    brain = MeteredBrain(turns=3)
+    async with Rig(tmp_path, brain=brain) as house:
+        task = await house.add("Count")
+        house.db.late["settle"] = asyncio.Event()  # the first turn is thought, and never recorded
+        await until(lambda: house.db.writes["settle"] == 1)
+        await house.crash()
+        brain.go = asyncio.Event()
+        await until(lambda: len(brain.heard) == 2)  # again the first; it is answered now
+        go, brain.go = brain.go, asyncio.Event()
+        go.set()
+        await until(lambda: len(brain.heard) == 3)
+        await house.crash()  # while the second is thought
+        brain.go = None
+        await house.run()
+
+        assert [len(prompt.earlier) for prompt in brain.heard] == [0, 0, 1, 1, 2]
+        done = await house.get(task.id)
+        assert done.status is Status.COMPLETED
+        assert done.spent == Budget(4 * 100 + 400, 4 * 2 + 5)  # one was answered for nobody
+        assert sorted(await house.house.db.read(rows)) == [*[(100, 1, 1)] * 4, (400, 1, 0)]
+
+
+def test_show_says_what_a_task_has_cost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    async def story() -> Task:
+        async with world(tmp_path, MeteredBrain(used=Usage(1234, 205, 1)), ROOMY) as house:
+            task = await house.add("Count")
+            await house.run()
+            return await house.get(task.id)
+
+    task = asyncio.run(story())
+    show._print_facts(task, task.last_updated)
+    assert "1,234 tokens, $2.05" in capsys.readouterr().out
+
+    show._print_facts(replace(task, spent=Budget(1234, 0)), task.last_updated)
+    assert "$" not in capsys.readouterr().out
+    show._print_facts(replace(task, spent=Budget(0, 0)), task.last_updated)
+    assert "Cost" not in capsys.readouterr().out
+
+
+async def test_an_answer_without_a_count_is_taken_at_what_was_set_aside(tmp_path: Path) -> None:
+    brain = MeteredBrain(used=Usage(requests=1))
+    async with world(tmp_path, brain, ROOMY) as house:
+        task = await house.add("Count")
+        await house.run()
+
+        assert (await house.get(task.id)).spent == Budget(400, 5)
+
+
+async def test_a_task_that_is_cancelled_shows_what_it_has_cost(tmp_path: Path) -> None:
+    brain = MeteredBrain(turns=2, go=asyncio.Event())
+    assert brain.go is not None
+    async with world(tmp_path, brain, ROOMY) as house:
+        task = await house.add("Count")
+        await until(lambda: len(brain.heard) == 1)
+        await house.house.owner.cancel(task.id)  # it is seen when the thought is written down
+        brain.go.set()
+        await house.run()
+
+        ended = await house.get(task.id)
+        assert (ended.status, ended.spent) == (Status.CANCELLED, Budget(100, 2))
+
+
+async def test_a_brain_that_costs_nothing_is_not_written_down(tmp_path: Path) -> None:
+    limits = Limits(run_tokens=1, run_requests=1, day_tokens=1)
+    settings = Settings(home=tmp_path, budget=limits)
+    free = script([{"reply": "<deliverable>Free.</deliverable>"}])
+    async with World(tmp_path, brain=free, settings=settings) as house:
+        task = await house.add("Greet")
+        await house.run()
+
+        assert (await house.get(task.id)).status is Status.COMPLETED
+        assert await house.house.db.read(rows) == []
+
+
+async def test_a_brain_without_a_model_is_not_metered_either(tmp_path: Path) -> None:
+    brain = MeteredBrain(metered=False)
+    async with world(tmp_path, brain, Limits(run_tokens=1)) as house:
+        task = await house.add("Greet")
+        await house.run()
+
+        assert (await house.get(task.id)).status is Status.COMPLETED
+        assert await house.house.db.read(rows) == []

@@ -1,0 +1,41 @@
+"""S1, from the owner's own words: each part of a request is read, worked on and accounted for."""
+
+from pathlib import Path
+
+from remit.intake.heard import Message
+from remit.model.plan import Became, ItemStatus
+from remit.model.status import Status
+from remit.model.task import Source, SourceKind
+from remit.testing import Outbox, World, script
+
+LIST = "<deliverable>Lumphini Park, KidZania, Sea Life.</deliverable>"
+
+
+async def test_a_request_is_read_and_no_part_of_it_is_dropped(tmp_path: Path) -> None:
+    words = "Research Bangkok attractions for kids, compare prices and send me the list on WhatsApp"
+    brain, whatsapp = script([{"reply": LIST, "done": [1, 2]}]), Outbox("whatsapp")
+    async with World(tmp_path, brain=brain, channels={"whatsapp": whatsapp}) as world:
+        message = Message(text=words, source=Source(SourceKind.MANUAL, "s1"))
+        (task,) = (await world.house.intake.hear(message)).tasks
+        await world.run()
+        ended = await world.get(task.id)
+
+    assert task.request is not None
+    assert {clause.became for clause in task.request.clauses} == {Became.WORK, Became.DELIVERY}
+    assert ended.status is Status.COMPLETED
+    assert [item.status for item in ended.work] == [ItemStatus.COMPLETED] * len(task.work)
+    assert [parcel.body for parcel in whatsapp.sent] == ["Lumphini Park, KidZania, Sea Life."]
+
+
+async def test_a_checklist_is_worked_through_and_what_is_ticked_is_left(tmp_path: Path) -> None:
+    words = "# Bangkok\n- [ ] research attractions\n- [x] book flights\n- [ ] compare prices\n"
+    brain = script([{"reply": LIST, "done": [1, 2]}])
+    async with World(tmp_path, brain=brain) as world:
+        message = Message(text=words, source=Source(SourceKind.MANUAL, "s1"))
+        (task,) = (await world.house.intake.hear(message)).tasks
+        await world.run()
+        ended = await world.get(task.id)
+
+    assert [item.description for item in ended.work] == ["research attractions", "compare prices"]
+    assert "book flights" not in brain.heard[0].split("## Work items")[1]
+    assert ended.status is Status.COMPLETED
