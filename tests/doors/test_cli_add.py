@@ -73,6 +73,18 @@ def test_what_is_open_is_asked_and_the_answer_makes_it_run(seat: Terminal) -> No
     assert done.out == "water the plants\n"
 
 
+def test_the_short_name_that_is_shown_is_enough_to_answer(seat: Terminal) -> None:
+    added = seat.run("add", "Remind me later to feed the cat", "--json")
+    (task,) = parts(added, "tasks")
+    short = str(task["id"]).removeprefix("task-")[:10]
+    shown = re.search(r"remit answer (\S+) ", seat.run("show", short).out)
+    assert shown
+
+    said = seat.run("answer", shown[1], "tomorrow at 7:30")
+    assert said.code == 0, said
+    assert "remit answer" not in seat.run("show", short).out
+
+
 def test_who_waits_for_a_task_that_asks_leaves_with_4(seat: Terminal) -> None:
     said = seat.run("add", "Remind me to water the plants", "--wait")
 

@@ -308,3 +308,29 @@ def test_a_title_is_one_short_line() -> None:
 
     assert "\n" not in title
     assert len(title) <= 120
+
+
+@pytest.mark.parametrize(
+    ("text", "work", "strangers"),
+    [
+        ("Write a poem and send me the result", "Write a poem", []),
+        ("Write a poem and then send me the result", "Write a poem", []),
+        ("Write the minutes and send them to me", "Write the minutes", []),
+        ("Find flights and email them to me", "Find flights", []),
+        ("Write a poem and send Zoltan the result", "Write a poem", ["Zoltan"]),
+        ("Write a poem, then send Bob's wife the result", "Write a poem", ["Bob's wife"]),
+        ("Send them the file", "the file", ["them"]),
+        ("Schreib ein Gedicht und schick es dann Zoltan", "Schreib ein Gedicht", ["Zoltan"]),
+        ("Escribe un poema y mándaselo a Zoltan", "Escribe un poema", ["a Zoltan"]),
+    ],
+)
+def test_what_was_written_goes_to_whom_it_is_for_and_a_stranger_is_asked_about(
+    text: str, work: str, strangers: list[str]
+) -> None:
+    found = read(text)
+    task = found.tasks[0]
+
+    asked = [found.clauses[q.clause].text for q in found.questions if q.about == "recipient"]
+    assert asked == strangers
+    assert [item.description for item in task.work] == [work]
+    assert [each.recipient for each in task.deliveries] == ([] if strangers else [None])

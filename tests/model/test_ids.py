@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -28,10 +29,9 @@ class Scripted:
         return self._throws[min(self._next, len(self._throws) - 1)][0]
 
     def chance(self, bits: int) -> int:
-        assert bits == RANDOM_BITS
         thrown = self._throws[min(self._next, len(self._throws) - 1)][1]
         self._next += 1
-        return thrown
+        return thrown >> (RANDOM_BITS - bits)
 
     def ids(self) -> Ids:
         return Ids(self.now, self.chance)
@@ -70,6 +70,14 @@ def test_a_clock_before_1970_still_gives_names() -> None:
     ids = Scripted([(datetime(1, 1, 1, tzinfo=UTC), 0)]).ids()
 
     assert ids.ulid() == "00000000000000000000000001"
+
+
+def test_the_first_letters_tell_names_of_one_millisecond_apart() -> None:
+    ids = Ids(lambda: START, Random(7).getrandbits)  # noqa: S311 - any throws will do
+
+    made = [ids.ulid()[:16] for _ in range(100)]
+
+    assert len(set(made)) == 100
 
 
 def test_a_later_moment_sorts_later() -> None:

@@ -21,6 +21,9 @@ def find(tx: Tx, text: str) -> Review:
     ulid = letters_of(text, "task")
     fitting = list(tasks.ids_like(tx, f"task-{ulid}"))
     asking = [] if text.strip().upper().startswith("TASK-") else _open_like(tx, ulid)
+    # What a message leaves open is asked in the millisecond that its task is born in.
+    if len(fitting) == 1:
+        asking = [review for review in asking if review.task_id != fitting[0]]
     if len(fitting) + len(asking) > 1:
         raise BadInput(several(text, [*fitting, *(str(r.id) for r in asking)]), field="id")
     if asking:

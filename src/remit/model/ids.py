@@ -17,6 +17,7 @@ ConversationId = NewType("ConversationId", str)
 WorkerId = NewType("WorkerId", str)
 
 RANDOM_BITS: Final = 80
+STEP_BITS: Final = 66  # between ids of one millisecond: their first letters tell them apart
 _ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PAIRS: Final = tuple(a + b for a in _ALPHABET for b in _ALPHABET)
 _NOUNS: Final = {"task": "task", "rev": "review"}
@@ -35,7 +36,10 @@ class Ids:
         moment = int(self._now().timestamp() * 1000) << RANDOM_BITS
         # A clock that stands still or goes back must not make an id that sorts before the last.
         later = moment > self._last
-        self._last = moment | self._chance(RANDOM_BITS) if later else self._last + 1
+        if later:
+            self._last = moment | self._chance(RANDOM_BITS)
+        else:
+            self._last += 1 + self._chance(STEP_BITS)
         return encode(self._last)
 
     def task(self) -> TaskId:

@@ -127,7 +127,8 @@ def _believed(said: Said, verb: Verb, at: int, end: int, chunk: Chunk) -> Head |
         named = any(tasks.at(said.keys, place) for place in range(end, chunk.end))
         return Head(verb if named else Verb(Does.WORK), at, end)
     if verb.needs is Needs.PERSON and not _has_person(said, verb, at, end, chunk):
-        return None
+        # "write a poem" is work by its own name; "text mining" is no request to text anybody.
+        return Head(Verb(Does.WORK), at, end) if verb.composes and end < chunk.end else None
     if verb.needs is Needs.CHANNEL and not _has_way(said, chunk):
         return Head(Verb(Does.WORK), at, end)
     return Head(verb, at, end)

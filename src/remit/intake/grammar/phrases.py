@@ -58,7 +58,7 @@ def read_person(said: Said, at: int) -> Person | None:
     if me and not _is_somebody_s(said, me[1]):
         return Person(me[1], said.book.owner)
     if them := language.them.at(said.keys, at):
-        return Person(them[1], _nobody(said, at, them[1]))
+        return Person(them[1], nobody(said, at, them[1]))
     start = at + 1 if at < len(said.keys) and said.keys[at] in language.my else at
     if found := said.book.people.at(said.keys, start):
         end = found[1]
@@ -107,12 +107,12 @@ def read_stranger(said: Said, at: int) -> Person | None:
         end += 1
     if end == start:
         return _address(said, at)
-    return Person(end, _nobody(said, at, end))
+    return Person(end, nobody(said, at, end))
 
 
 def _address(said: Said, at: int) -> Person | None:
     if at < len(said.tokens) and said.tokens[at].kind is Kind.ADDRESS:
-        return Person(at + 1, _nobody(said, at, at + 1))
+        return Person(at + 1, nobody(said, at, at + 1))
     return None
 
 
@@ -131,7 +131,7 @@ def _is_name(said: Said, at: int) -> bool:
     return token.kind is Kind.WORD and token.capital and token.key not in said.language.known
 
 
-def _nobody(said: Said, start: int, end: int) -> Question:
+def nobody(said: Said, start: int, end: int) -> Question:
     words = words_of(said, start, end)
     return Question(About.RECIPIENT, f"Who is meant by {words!r}? The book does not say.")
 

@@ -7,7 +7,9 @@ from remit.intake.grammar.acts import Act
 from remit.intake.grammar.heads import Head, skip_leading
 from remit.intake.grammar.phrases import (
     Person,
+    is_addressed,
     is_topic,
+    nobody,
     read_addressed,
     read_condition,
     read_limit,
@@ -35,6 +37,7 @@ from remit.intake.recipients import About, Question
 
 _OWNER_HEARS: Final = frozenset({Told.STATEMENT, Told.DOING, Told.BARE})
 _STOPS: Final = frozenset(".,;:")
+_LONG_NAME: Final = 5  # words
 
 
 @dataclass(slots=True)
@@ -155,6 +158,8 @@ def _person(sending: _Sending, at: int) -> Piece | None:
 
 def _named(sending: _Sending, at: int) -> Person | None:
     said, pieces = sending.said, sending.pieces
+    if _is_thing(sending, at):
+        return None
     early = sending.is_idle and not pieces.has(Sort.OBJECT, Sort.RESULT)
     outright = early or _follows_pronoun(sending, at) or _follows_person(sending)
     if outright and (person := read_person(said, at)):
@@ -162,13 +167,28 @@ def _named(sending: _Sending, at: int) -> Person | None:
     named = pieces.has(Sort.PERSON) or sending.head.verb.me
     if (sending.is_idle or not named) and (person := read_addressed(said, at)):
         return person
+    if _follows_pronoun(sending, at) and not named and said.tokens[at].capital:
+        return read_stranger(said, at)
     return _stranger(sending, at) if early and not named else None
+
+
+def _is_thing(sending: _Sending, at: int) -> bool:
+    """Whether a word that may mean people means things: "send them to me", not "them the file"."""
+    said = sending.said
+    found = said.language.refers.at(said.keys, at) if sending.is_idle else None
+    if found is None:
+        return False
+    tells = sending.head.verb.tells or _names_thing(said, found[1])
+    return is_addressed(said, found[1]) or not tells
 
 
 def _follows_pronoun(sending: _Sending, at: int) -> bool:
     """Whether somebody may be named behind "it": "schick es Mama"."""
-    pieces = sending.pieces
-    return not sending.is_idle and pieces.sort is Sort.PRONOUN and at == pieces.enough
+    said, pieces = sending.said, sending.pieces
+    if sending.is_idle or pieces.sort is not Sort.PRONOUN:
+        return False
+    link = said.language.links.at(said.keys, pieces.enough)  # "schick es dann Mama"
+    return at in (pieces.enough, link[1] if link else pieces.enough)
 
 
 def _follows_person(sending: _Sending) -> bool:
@@ -183,9 +203,25 @@ def _stranger(sending: _Sending, at: int) -> Person | None:
     person = read_stranger(said, at) if at >= sending.head.end else None
     if person is None or sending.head.verb.tells:
         return person
-    follows = said.tokens[person.end] if person.end < len(said.tokens) else None
-    thing = follows and (follows.kind is Kind.QUOTE or follows.key in said.language.articles)
-    return person if thing and said.tokens[at].capital else None
+    if not said.tokens[at].capital:
+        return None
+    return person if _names_thing(said, person.end) else _relative(said, at)
+
+
+def _relative(said: Said, at: int) -> Person | None:
+    """Read somebody who is told by another's name: "send Bob's wife the file"."""
+    for end in range(at + 2, min(at + _LONG_NAME, len(said.tokens))):
+        if not said.is_word(end - 1):
+            return None
+        if _names_thing(said, end):
+            return Person(end, nobody(said, at, end))
+    return None
+
+
+def _names_thing(said: Said, at: int) -> bool:
+    """Whether what is to be sent begins here: a text, or a thing with its article."""
+    token = said.tokens[at] if at < len(said.tokens) else None
+    return token is not None and (token.kind is Kind.QUOTE or token.key in said.language.articles)
 
 
 # What -----------------------------------------------------------------------------------------
