@@ -1,0 +1,184 @@
+"""From words to a message, with a model over real HTTP at every step that asks one."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from remit.intake.extract import extract
+from remit.intake.heard import Heard, Message
+from remit.intake.propose import RULES
+from remit.intake.recipients import Book, Contact
+from remit.intake.recipients import Channel as Way
+from remit.intake.zone import owners
+from remit.model.plan import ItemStatus
+from remit.model.review import Answered
+from remit.model.status import Reason, Status
+from remit.model.task import Source, SourceKind
+from remit.testing import START, Outbox, World
+from tests.intake.proposals import faithful
+from tests.live import vendor as wires
+from tests.live.place import Place, brain
+from tests.live.vendor import Order, Vendor
+from tests.live.wire import Answer, Call
+
+PLACES = pytest.mark.parametrize("place", Place)
+READS: Final = RULES.splitlines()[0]
+WAYS: Final = ("whatsapp", "email")
+BOOK: Final = Book(Contact("you"), tuple(Way(name, name) for name in ("dashboard", *WAYS)))
+
+BALI: Final = "Research the best beaches in Bali for families. Send me the list on WhatsApp."
+LIST: Final = "*Best beaches in Bali for families*\n• Sanur: calm water\n• Nusa Dua: clean sand"
+LETTER: Final = "# Oslo in March\n\n- **Bring** wool\n- Book the ferry early\n\nAll the best"
+
+
+class Agent(Vendor):
+    """A vendor whose model reads faithfully, and thinks as it is told."""
+
+    def __init__(self, text: str, *thoughts: Order) -> None:
+        super().__init__()
+        self.thoughts = [*thoughts]
+        self.thought: list[wires.Heard] = []
+        found = extract(text, now=START, zone=owners("UTC", {}).zone, book=BOOK)
+        plan = faithful(found).model_dump_json()
+        self.reads: Callable[[], Order] = lambda: Order(Answer(call=Call("answer", plan)))
+        self.decide = self._decide
+
+    def _decide(self, heard: wires.Heard) -> Order:
+        if READS in heard.text:
+            return self.reads()
+        self.thought.append(heard)
+        return self.thoughts.pop(0)
+
+
+@asynccontextmanager
+async def _house(home: Path, vendor: Vendor, place: Place) -> AsyncIterator[World]:
+    ways = {name: Outbox(name) for name in WAYS}
+    async with brain(vendor, place) as mind, World(home, brain=mind, channels=ways) as world:
+        yield world
+
+
+async def _say(world: World, text: str) -> Heard:
+    source = Source(SourceKind.CONVERSATION, text)
+    return await world.house.intake.hear(Message(text=text, source=source))
+
+
+def _sent(world: World, way: str) -> list[str]:
+    found = world._channels[way]
+    assert isinstance(found, Outbox)
+    return [parcel.body for parcel in found.sent]
+
+
+def _said(text: str) -> Order:
+    return Order(Answer(text))
+
+
+@PLACES
+async def test_research_and_a_message_on_whatsapp(place: Place, tmp_path: Path) -> None:
+    reply = f"Sanur is calm. Kuta is not.\n<deliverable>\n{LIST}\n</deliverable>"
+    async with Agent(BALI, _said(reply)) as vendor, _house(tmp_path, vendor, place) as world:
+        (task,) = (await _say(world, BALI)).tasks
+        await world.run()
+        ended = await world.get(task.id)
+
+        assert ended.status is Status.COMPLETED
+        assert _sent(world, "whatsapp") == [LIST]
+        assert _sent(world, "email") == []
+        assert "Kuta is not." in (ended.tool_output or "")
+        assert len(vendor.heard) == 2  # one to read it, one to do it
+        assert (ended.spent.tokens or 0) > 0
+
+
+@PLACES
+async def test_a_text_of_the_owners_goes_out_in_two_minutes_and_no_model_is_asked(
+    place: Place, tmp_path: Path
+) -> None:
+    text = 'In two minutes send me on WhatsApp "Take the cake out, *now*"'
+    async with Agent(text) as vendor, _house(tmp_path, vendor, place) as world:
+        (task,) = (await _say(world, text)).tasks
+        await world.run(timedelta(seconds=119))
+        assert _sent(world, "whatsapp") == []
+        await world.run(timedelta(seconds=1))
+
+        assert _sent(world, "whatsapp") == ["Take the cake out, *now*"]
+        assert (await world.get(task.id)).status is Status.COMPLETED
+        assert vendor.heard == []
+
+
+@PLACES
+async def test_a_refusal_goes_to_the_owner_with_its_reason_and_to_nobody_else(
+    place: Place, tmp_path: Path
+) -> None:
+    no = "I cannot find prices for next year.\n<deliverable>NONE</deliverable>"
+    async with Agent(BALI, _said(no)) as vendor, _house(tmp_path, vendor, place) as world:
+        await _say(world, BALI)
+        await world.run()
+        (review,) = await world.waiting()
+
+        assert review.reason is Reason.DELIVERABLE
+        assert "prices for next year" in review.evidence
+        assert _sent(world, "whatsapp") == []
+        await world.decide(review, Answered.EDIT, "No prices yet.")
+        await world.run()
+        assert _sent(world, "whatsapp") == ["No prices yet."]
+
+
+@PLACES
+async def test_a_mail_keeps_its_headings_and_lists(place: Place, tmp_path: Path) -> None:
+    text = "Write a packing list for Oslo and email it to me"
+    reply = f"It is cold there.\n<deliverable>\n{LETTER}\n</deliverable>"
+    async with Agent(text, _said(reply)) as vendor, _house(tmp_path, vendor, place) as world:
+        await _say(world, text)
+        await world.run()
+
+        assert _sent(world, "email") == [LETTER]
+
+
+@PLACES
+async def test_steps_are_ticked_by_a_tool_and_by_a_line_and_never_sent(
+    place: Place, tmp_path: Path
+) -> None:
+    text = "- [ ] compare three hotels in Rome\n- [ ] find a train\n- [ ] draft a plan"
+    first = Order(Answer("The hotels first.", call=Call("tick_item", '{"n": 1}')))
+    last = "✓ STEP 2: the 9:10 train\n<deliverable>\nHotel Roma, then the 9:10.\n</deliverable>"
+    async with Agent(text, first, _said(last)) as vendor, _house(tmp_path, vendor, place) as world:
+        (task,) = (await _say(world, text)).tasks
+        await world.run()
+        ended = await world.get(task.id)
+
+        assert [item.status for item in ended.work] == [
+            ItemStatus.COMPLETED,
+            ItemStatus.COMPLETED,
+            ItemStatus.PENDING,
+        ]
+        assert ended.delivery[0].body == "Hotel Roma, then the 9:10."
+        assert len(vendor.thought) == 2
+        events = await world.history(task.id)
+        told = [event.data["done"] for event in events if "done" in event.data]
+        assert told == [[1], [2]]
+
+
+@PLACES
+async def test_a_model_that_reads_badly_costs_a_question_and_no_message(
+    place: Place, tmp_path: Path
+) -> None:
+    """What the model left out stays: the owner said it, and so he is asked."""
+    async with Agent(BALI, _said(f"<deliverable>{LIST}</deliverable>")) as vendor:
+        mute = '{"tasks": [{"title": "Bali", "instructions": "Research the best beaches in Bali'
+        mute += ' for families", "work": ["Research the best beaches in Bali for families"],'
+        mute += ' "delivery": []}], "clauses": [{"clause": 1, "became": "work", "task": 1}]}'
+        vendor.reads = lambda: Order(Answer(call=Call("answer", mute)))
+        async with _house(tmp_path, vendor, place) as world:
+            heard = await _say(world, BALI)
+            await world.run()
+            assert (await world.get(heard.tasks[0].id)).status is Status.NEW
+            assert _sent(world, "whatsapp") == []
+
+            for review in await world.waiting():
+                await world.decide(review, Answered.ANSWER, "yes")
+            await world.run()
+            assert (await world.get(heard.tasks[0].id)).status is Status.COMPLETED
+            assert _sent(world, "whatsapp") == [LIST]
