@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import ParamSpec, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from remit.model.contract import Criterion, Finding, Verdict
-from remit.model.delivery import Answer, Delivery, Keeps, Parcel
+from remit.model.delivery import Accepted, Answer, Delivery, Keeps, Parcel, Refused
 from remit.model.plan import Item
 from remit.model.reply import Prompt, Reply
 from remit.model.review import Decision
@@ -72,6 +72,29 @@ class Channel(Protocol):
     async def send(self, parcel: Parcel) -> Answer: ...
 
 
+@runtime_checkable
+class Shapes(Protocol):
+    """A channel with a form of its own: plain text, messages of a certain length."""
+
+    def shape(self, text: str) -> str:
+        """The text as its reader will see it. This is what is gated and approved."""
+
+    def parts(self, shaped: str) -> tuple[str, ...]:
+        """The messages that a shaped text goes out as, in order: nothing added, nothing lost."""
+
+
+@runtime_checkable
+class Reconciles(Protocol):
+    """A channel whose doubts may clear up: it can look, or its provider reports."""
+
+    @property
+    def grace(self) -> float:
+        """Seconds that are waited for news before the owner is asked."""
+
+    async def find(self, parcel: Parcel) -> Accepted | Refused | None:
+        """What became of a message; None if nobody can say."""
+
+
 class Check(Protocol):
     """Tests one criterion of a contract and says what it found."""
 
@@ -94,6 +117,12 @@ class Ledger(Protocol):
     async def post(self, delivery: Delivery, body: str) -> None: ...
 
     async def doubt(self, delivery: Delivery, why: str) -> None: ...
+
+    async def split(self, delivery: Delivery, parts: Sequence[str]) -> None:
+        """Make one delivery into several, each with the text it will send."""
+
+    async def clear(self, delivery: Delivery, answer: Accepted | Refused) -> None:
+        """Settle a doubt by what the channel found out."""
 
 
 class Steps(Protocol):

@@ -5,7 +5,7 @@ the leg ends, the decision starts the next one, and every step that is on record
 instant. So the order below is also the order after a crash, a restart or three days of waiting.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -52,11 +52,19 @@ class Retry:
 
 
 @dataclass(frozen=True, slots=True)
+class Later:
+    """Nothing failed and nobody is asked: look again after so many seconds."""
+
+    why: str
+    after: float
+
+
+@dataclass(frozen=True, slots=True)
 class Fail:
     why: str
 
 
-Outcome = Done | Wait | Retry | Fail
+Outcome = Done | Wait | Retry | Later | Fail
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,20 +272,39 @@ async def _deliver(written: Written, rooms: Rooms, steps: Steps) -> Outcome:
     by = Actor.VERIFIER if steps.task.status is Status.VERIFYING else Actor.EXECUTOR
     await steps.move(Status.DELIVERING, by)
     later: answers.Retry | None = None
-    for delivery in steps.task.delivery:
-        if delivery.status in (DeliveryStatus.SENT, DeliveryStatus.REFUSED):
-            continue
+    looked: set[str] = set()
+    while (delivery := _next(steps.task, looked)) is not None:
         body = await _body(delivery, written, rooms, steps)
         if isinstance(body, Review):
             return Wait(body)
-        answer = await rooms.courier.send(delivery, body, steps.ledger)
+        parts = (body,) if delivery.is_cut else rooms.courier.parts(delivery, body)
+        if len(parts) > 1:
+            await steps.ledger.split(delivery, parts)
+            continue
+        looked.add(str(delivery.id))
+        answer = await rooms.courier.send(delivery, parts[0], steps.ledger)
+        if isinstance(answer, answers.Locked):
+            question = ask.locked(steps.task, delivery, answer.why)
+            if await steps.decided(question.key) is None:
+                return Wait(question)
+            later = answers.Retry(answer.why)
         if isinstance(answer, answers.Retry):
             later = answer
-    return _delivered(later, steps)
+            if delivery.is_cut:
+                break  # what comes behind must not overtake it
+    return _delivered(later, rooms, steps)
+
+
+def _next(task: Task, looked: Collection[str]) -> Delivery | None:
+    """The first delivery that is not settled and was not looked at in this leg."""
+    settled = (DeliveryStatus.SENT, DeliveryStatus.REFUSED)
+    return next((d for d in task.delivery if d.status not in settled and d.id not in looked), None)
 
 
 async def _body(delivery: Delivery, written: Written, rooms: Rooms, steps: Steps) -> str | Review:
     """The exact text to send, or the question that must be answered first."""
+    if delivery.is_cut:
+        return delivery.body or ""  # gated, and approved, as a whole
     body, author, asks_first = written.text, written.author, written.asks_first
     if delivery.content is not None:
         body, asks_first = delivery.content, False
@@ -286,6 +313,7 @@ async def _body(delivery: Delivery, written: Written, rooms: Rooms, steps: Steps
     by_owner = rooms.courier.may_send(delivery, asks_first=asks_first)
     most = rooms.courier.most((delivery,))
     for tries in count():
+        body = rooms.courier.shape(delivery, body)
         judged = gate.judge_text(body, most=most, author=author, known=rooms.known)
         if isinstance(judged, Hold):
             question = ask.held(steps.task, tries, judged, Reply(body), delivery)
@@ -305,11 +333,14 @@ async def _body(delivery: Delivery, written: Written, rooms: Rooms, steps: Steps
     raise AssertionError  # pragma: no cover - count() does not end
 
 
-def _delivered(later: answers.Retry | None, steps: Steps) -> Outcome:
+def _delivered(later: answers.Retry | None, rooms: Rooms, steps: Steps) -> Outcome:
     deliveries = steps.task.delivery
-    for delivery in deliveries:
-        if delivery.status is DeliveryStatus.UNKNOWN:
-            return Wait(ask.doubtful(steps.task, delivery))
+    doubtful = [each for each in deliveries if each.status is DeliveryStatus.UNKNOWN]
+    waits = min((rooms.courier.waits(each) for each in doubtful), default=0)
+    if waits:
+        return Later("news from the provider are waited for", waits)
+    for delivery in doubtful:
+        return Wait(ask.doubtful(steps.task, delivery))
     if later is not None:
         return Retry(later.why, later.after)
     refused = [d for d in deliveries if d.status is DeliveryStatus.REFUSED]

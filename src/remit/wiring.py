@@ -190,7 +190,7 @@ def _rooms(ground: _Ground, tools: Toolbox) -> Rooms:
             purse=ground.purse,
         ),
         verifier=Verifier(CHECKS),
-        courier=Courier(ground.channels),
+        courier=Courier(ground.channels, now=ground.clock.now),
         known=Known(secrets=known, echoes=_echoes(ground.channels)),
         tools=tools,
     )

@@ -8,6 +8,7 @@ import pytest
 
 from remit.model.conversation import Action, Role
 from remit.model.delivery import DeliveryStatus
+from remit.model.reply import Policy
 from remit.model.status import BY_PAIR, MOVES, PAUSABLE, TERMINAL, Reason, Status
 from remit.model.task import Creator, Priority, SourceKind, Taint, TaskType
 from remit.store import home
@@ -43,6 +44,7 @@ WORDS: dict[tuple[str, str], set[str]] = {
     },
     ("deliveries", "status"): set(DeliveryStatus),
     ("attempts", "answer"): {"accepted", "retry", "refused", "unknown"},
+    ("permissions", "policy"): set(Policy),
     ("sessions", "taint"): set(Taint),
     ("turns", "role"): set(Role),
     ("turns", "task_action"): set(Action),

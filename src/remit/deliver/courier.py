@@ -5,7 +5,9 @@ the record, nobody can know whether the message arrived; then it is not sent aga
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime
 from typing import Final
 
 from remit.failpoint import failpoint
@@ -19,15 +21,21 @@ from remit.model.delivery import (
     Refused,
     Unknown,
 )
-from remit.ports import Channel, Ledger
+from remit.ports import Channel, Ledger, Reconciles, Shapes
 
 PATIENCE: Final = 120.0  # seconds a channel may take; then nobody knows, and it is asked
 
 
 class Courier:
-    def __init__(self, channels: Mapping[str, Channel], patience: float = PATIENCE) -> None:
+    def __init__(
+        self,
+        channels: Mapping[str, Channel],
+        patience: float = PATIENCE,
+        now: Callable[[], datetime] | None = None,
+    ) -> None:
         self._channels = channels
         self._patience = patience
+        self._now = now
 
     def most(self, deliveries: Iterable[Delivery]) -> int:
         """How long a text may be that goes out on all of these."""
@@ -38,17 +46,54 @@ class Courier:
         """The owner may be written to; anyone else, and whatever asks first, is asked about."""
         return delivery.recipient is None and not asks_first
 
+    def shape(self, delivery: Delivery, text: str) -> str:
+        """A text as its reader will see it: what the gate judges and the owner approves."""
+        channel: object = self._channels.get(delivery.channel)
+        return channel.shape(text) if isinstance(channel, Shapes) else text
+
+    def parts(self, delivery: Delivery, shaped: str) -> tuple[str, ...]:
+        """The very messages that a shaped text goes out as."""
+        channel: object = self._channels.get(delivery.channel)
+        return channel.parts(shaped) if isinstance(channel, Shapes) else (shaped,)
+
+    def waits(self, delivery: Delivery) -> float:
+        """How many seconds more news about a doubt are waited for; 0: the owner is asked."""
+        channel: object = self._channels.get(delivery.channel)
+        if self._now is None or delivery.doubted_at is None:
+            return 0
+        if not isinstance(channel, Reconciles):
+            return 0
+        return max(0.0, channel.grace - (self._now() - delivery.doubted_at).total_seconds())
+
     async def send(self, delivery: Delivery, body: str, ledger: Ledger) -> Answer:
         """Send one delivery, once, and write down what came of it."""
-        match delivery.status:
-            case DeliveryStatus.SENDING:
-                why = "the process ended between the send and its record"
-                await ledger.doubt(delivery, why)
-                return Unknown(why)
-            case DeliveryStatus.UNKNOWN:
-                return Unknown(delivery.reason or "nobody knows")
-            case _:
-                return await self._send(delivery, body, ledger)
+        if delivery.status is DeliveryStatus.SENDING:
+            why = "the process ended between the send and its record"
+            await ledger.doubt(delivery, why)
+            delivery = replace(delivery, status=DeliveryStatus.UNKNOWN, reason=why, body=body)
+        if delivery.reported is not None:
+            await ledger.clear(delivery, delivery.reported.answer)
+            return delivery.reported.answer
+        if delivery.status is DeliveryStatus.UNKNOWN:
+            return await self._reconciled(delivery, ledger)
+        return await self._send(delivery, body, ledger)
+
+    async def _reconciled(self, delivery: Delivery, ledger: Ledger) -> Answer:
+        """What became of a send that nobody knows about; it is looked for, never sent again."""
+        channel: object = self._channels.get(delivery.channel)
+        unknown = Unknown(delivery.reason or "nobody knows")
+        if not isinstance(channel, Reconciles):
+            return unknown
+        parcel = Parcel(str(delivery.id), delivery.recipient, delivery.body or "")
+        try:
+            async with asyncio.timeout(self._patience):
+                found = await channel.find(parcel)
+        except Exception:  # noqa: BLE001 - who cannot look has found nothing
+            return unknown
+        if found is None:
+            return unknown
+        await ledger.clear(delivery, found)
+        return found
 
     async def _send(self, delivery: Delivery, body: str, ledger: Ledger) -> Answer:
         channel = self._channels.get(delivery.channel)

@@ -10,7 +10,7 @@ from remit.model.ids import ReviewId
 from remit.model.status import Actor, Status
 from remit.model.task import Task
 from remit.review import ask
-from remit.run import Done, Fail, Outcome, Retry, Wait
+from remit.run import Done, Fail, Later, Outcome, Retry, Wait
 from remit.store.moves import Ending
 from remit.store.rows import details
 
@@ -21,7 +21,7 @@ _BY = {
 }
 
 
-def of(
+def of(  # noqa: PLR0911 - one for each way that a leg can end
     outcome: Outcome, task: Task, now: datetime, most: int, chance: Random, review_id: ReviewId
 ) -> Ending:
     """How a leg ends that came to its own end."""
@@ -33,10 +33,12 @@ def of(
         case Wait(review):
             asked = replace(review, id=review_id)
             return replace(plain, outcome="wait", to=Status.NEEDS_REVIEW, review=asked)
-        case Retry(why, after, anew=True):
+        case Retry(why, anew=True):
             return _anew(plain, task, why, now)
         case Retry(why, after):
             return of_error(Transient(why, after=after), task, now, most, chance, review_id)
+        case Later(why, seconds):
+            return _later(task, why, now + timedelta(seconds=seconds))
         case Fail(why):  # pragma: no branch - there is no other
             return _fail(plain, task, why, review_id)
 
@@ -76,6 +78,11 @@ def parked(task: Task, now: datetime) -> Ending:
         round=task.round,
         settles=False,
     )
+
+
+def _later(task: Task, why: str, due: datetime) -> Ending:
+    """Nothing failed: it is looked at again, and no try is used up."""
+    return replace(parked(task, due), note=why, details=details(task))
 
 
 def _anew(plain: Ending, task: Task, why: str, now: datetime) -> Ending:

@@ -11,7 +11,16 @@ from typing import Concatenate, Final, ParamSpec, TypeVar, cast, get_type_hints
 from remit.errors import LeaseLost, RemitError, StoreTrouble, Transient
 from remit.model.codec import Json, JsonMap, from_json, to_json
 from remit.model.contract import Verdict
-from remit.model.delivery import Accepted, Answer, Delivery, DeliveryStatus, Refused, Retry, Unknown
+from remit.model.delivery import (
+    Accepted,
+    Answer,
+    Delivery,
+    DeliveryStatus,
+    Locked,
+    Refused,
+    Retry,
+    Unknown,
+)
 from remit.model.plan import Item
 from remit.model.review import Decision
 from remit.model.run import Lease
@@ -164,12 +173,12 @@ class LocalSteps:
         match answer:
             case Accepted(ref):
                 self._replace(delivery, status=DeliveryStatus.SENT, receipt=ref, sent_at=now)
-            case Retry(why):
+            case Retry(why) | Locked(why):
                 self._replace(delivery, status=DeliveryStatus.PENDING, reason=why)
             case Refused(why):
                 self._replace(delivery, status=DeliveryStatus.REFUSED, reason=why)
             case Unknown(why):  # pragma: no branch - there is no other
-                self._replace(delivery, status=DeliveryStatus.UNKNOWN, reason=why)
+                self._replace(delivery, status=DeliveryStatus.UNKNOWN, reason=why, doubted_at=now)
 
     async def post(self, delivery: Delivery, body: str) -> None:
         self.boundary()
@@ -179,8 +188,24 @@ class LocalSteps:
         self._replace(delivery, status=DeliveryStatus.SENT, body=body, sent_at=now)
 
     async def doubt(self, delivery: Delivery, why: str) -> None:
-        await self.write(deliveries.doubt, self.lease, delivery, why, self._clock.now())
-        self._replace(delivery, status=DeliveryStatus.UNKNOWN, reason=why)
+        now = self._clock.now()
+        await self.write(deliveries.doubt, self.lease, delivery, why, now)
+        self._replace(delivery, status=DeliveryStatus.UNKNOWN, reason=why, doubted_at=now)
+
+    async def split(self, delivery: Delivery, parts: Sequence[str]) -> None:
+        self.boundary()
+        cut = delivery.cut(parts)
+        named = [(part.id, part.body or "") for part in cut if part.id]
+        await self.write(deliveries.split, self.lease, delivery, named, self._clock.now())
+        self.task = self.task.with_parts(delivery, cut)
+
+    async def clear(self, delivery: Delivery, answer: Accepted | Refused) -> None:
+        now = self._clock.now()
+        await self.write(deliveries.clear, self.lease, delivery, answer, now)
+        if isinstance(answer, Accepted):
+            self._replace(delivery, status=DeliveryStatus.SENT, receipt=answer.ref, sent_at=now)
+        else:
+            self._replace(delivery, status=DeliveryStatus.REFUSED, reason=answer.why)
 
     async def _record(self) -> None:
         if self._looked:

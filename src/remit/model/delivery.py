@@ -1,6 +1,7 @@
 """One send to one recipient on one channel, and what a channel may answer."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -28,6 +29,29 @@ class Delivery:
     reason: str | None = None
     receipt: str | None = None
     sent_at: datetime | None = None
+    part: int = 0  # a long text goes out in several messages, each a row of its own
+    parts: int = 1
+    doubted_at: datetime | None = None  # since when nobody knows
+    reported: "Reported | None" = None  # what the provider said of it later
+
+    def cut(self, texts: Sequence[str]) -> "tuple[Delivery, ...]":
+        """This delivery in several parts; the first keeps its name, and its place."""
+        return tuple(
+            replace(
+                self,
+                id=DeliveryId(f"{self.id}.{n}") if n else self.id,
+                content=None if n else self.content,
+                body=text,
+                part=n,
+                parts=len(texts),
+            )
+            for n, text in enumerate(texts)
+        )
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether it is a part of a longer text: its body was gated, or approved, as a whole."""
+        return self.parts > 1
 
 
 class Keeps(StrEnum):
@@ -79,10 +103,38 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
+class Locked:
+    """Definitely not sent, and nothing will be until the owner has put the account right."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Unknown:
     """Bytes left, no answer came: nobody knows."""
 
     why: str
 
 
-Answer = Accepted | Retry | Refused | Unknown
+Answer = Accepted | Retry | Refused | Locked | Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """What a provider says later about a message, under the name it gave it."""
+
+    ref: str
+    arrived: bool
+    why: str = ""  # it did not arrive
+
+    @property
+    def answer(self) -> Accepted | Refused:
+        return Accepted(self.ref) if self.arrived else Refused(self.why)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A report, and whose it is: by the key we gave, or else by the provider's name for it."""
+
+    said: Reported
+    key: str | None = None

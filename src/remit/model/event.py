@@ -21,6 +21,8 @@ class Kind(StrEnum):
     STEP_DONE = "step.done"
     DELIVERY_CLAIMED = "delivery.claimed"
     DELIVERY_SETTLED = "delivery.settled"
+    DELIVERY_SPLIT = "delivery.split"
+    DELIVERY_REPORTED = "delivery.reported"
     REVIEW_OPENED = "review.opened"
     REVIEW_DECIDED = "review.decided"
     STORE_RESTORED = "store.restored"

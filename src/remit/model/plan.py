@@ -81,7 +81,7 @@ class Plan:
         return (
             bool(self.delivery)
             and not self.work
-            and all(delivery.content is not None for delivery in self.delivery)
+            and all(delivery.content is not None for delivery in self.delivery if not delivery.part)
         )
 
 

@@ -1,6 +1,6 @@
 """A task, what cued it, and how it moves."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -182,6 +182,13 @@ class Task:
             taint=self.taint if taint is None else self.taint.joined(taint),
             spent=self.spent if spent is None else spent,
         )
+
+    def with_parts(self, whole: Delivery, parts: Sequence[Delivery]) -> "Task":
+        """The task with one delivery in several parts, in its place."""
+        cut = [
+            part for each in self.delivery for part in (parts if each.id == whole.id else (each,))
+        ]
+        return replace(self, delivery=tuple(cut))
 
     def ticked(self, done: Collection[int]) -> "Task":
         """The task with some work items done, counted from 1."""

@@ -108,6 +108,18 @@ def unproven_key(task: Task) -> str:
     return f"{task.round}:unproven"
 
 
+def locked(task: Task, delivery: Delivery, why: str) -> Review:
+    """A channel's account must be put right before anything goes out on it."""
+    return Review(
+        task_id=task.id,
+        key=f"locked:{delivery.id}:{task.lease}",
+        reason=Reason.AUTH,
+        question=f"{delivery.channel} does not take messages: {why}. Put it right, then approve.",
+        about=f"channel:{delivery.channel}",
+        resume_to=Status.DELIVERING,
+    )
+
+
 def doubtful(task: Task, delivery: Delivery) -> Review:
     """Nobody knows whether a message arrived."""
     return Review(

@@ -28,12 +28,14 @@ class Inbox:
     async def of_task(self, task_id: TaskId) -> list[Review]:
         return await self._db.read(reviews.of_task, task_id)
 
-    async def grant(self, reason: Reason, what: str) -> int:
+    async def grant(self, reason: Reason, what: str, about: str | None = None) -> int:
         """Settle every question that waited for something which is there now.
 
         To give it was the owner's decision, like any other; the journal says so.
         """
-        open_ = [each for each in await self.waiting() if each.reason is reason]
+        open_ = [
+            each for each in await self.waiting() if each.reason is reason and each.about == about
+        ]
         for each in open_:
             assert each.id is not None  # noqa: S101 - what waits has been stored
             await self.decide(each.id, Decision(Answered.APPROVE, by=f"owner: {what}"))

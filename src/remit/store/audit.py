@@ -73,7 +73,8 @@ def _changed(row: Row, created: JsonMap, parcels: Sequence[Row]) -> Iterator[str
     except _UNREADABLE as error:
         yield f"Task {row['id']!s} cannot be read: {error}."
         return
-    plan: list[Json] = [{name: parcel[name] for name in _PLANNED} for parcel in parcels]  # type: ignore[misc]
+    planned = [parcel for parcel in parcels if not parcel["part"]]
+    plan: list[Json] = [{name: parcel[name] for name in _PLANNED} for parcel in planned]  # type: ignore[misc]
     for name, is_now, was in (
         ("title", row["title"], created.get("title", "")),
         ("instructions", row["instructions"], created.get("instructions", "")),

@@ -1,20 +1,24 @@
 """Deliveries: claimed before the first byte, settled by what the channel answered."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from remit.errors import LeaseLost
-from remit.model.codec import Json
+from remit.model.codec import Json, text_of, to_json
 from remit.model.delivery import (
     Accepted,
     Answer,
     Delivery,
     DeliveryStatus,
+    Locked,
     Refused,
+    Report,
+    Reported,
     Retry,
     Unknown,
 )
 from remit.model.event import Entry, Kind
-from remit.model.ids import TaskId
+from remit.model.ids import DeliveryId, TaskId
 from remit.model.run import Lease
 from remit.model.status import Actor
 from remit.model.task import Task
@@ -72,7 +76,7 @@ def post(tx: Tx, lease: Lease, delivery: Delivery, body: str, digest: str, now: 
 def doubt(tx: Tx, lease: Lease, delivery: Delivery, why: str, now: datetime) -> None:
     """A send was cut before its answer was written down: nobody knows, so it is said."""
     place = _hold(tx, lease, now)
-    if not tx.run("doubt_delivery", {"id": delivery.id, "why": why}):
+    if not tx.run("doubt_delivery", {"id": delivery.id, "why": why, "now": rows.ms(now)}):
         raise LeaseLost(lease.task_id, lease.number)
     data: dict[str, Json] = {"delivery": delivery.id, "answer": "unknown", "note": why}
     _tell(tx, lease.task_id, place, Kind.DELIVERY_SETTLED, data, now)
@@ -82,9 +86,90 @@ def doubt_unsettled(tx: Tx, task: Task, now: datetime) -> None:
     """The task ends, nobody will look again: a send that was cut off is said to be in doubt."""
     why = "the process ended between the send and its record"
     for delivery in (each for each in task.delivery if each.status is DeliveryStatus.SENDING):
-        tx.run("doubt_delivery", {"id": delivery.id, "why": why})
+        tx.run("doubt_delivery", {"id": delivery.id, "why": why, "now": rows.ms(now)})
         data: dict[str, Json] = {"delivery": delivery.id, "answer": "unknown", "note": why}
         _tell(tx, task.id, _note(tx, task.id, now), Kind.DELIVERY_SETTLED, data, now)
+
+
+def split(
+    tx: Tx, lease: Lease, delivery: Delivery, parts: Sequence[tuple[DeliveryId, str]], now: datetime
+) -> None:
+    """Make one delivery into several rows, each with the text it will send."""
+    place = _hold(tx, lease, now)
+    for part, (part_id, body) in enumerate(parts):
+        told: dict[str, str | int | None] = {"id": part_id, "of": delivery.id, "part": part}
+        if not tx.run("split_delivery", told | {"parts": len(parts), "body": body}):
+            raise LeaseLost(lease.task_id, lease.number)
+    data: dict[str, Json] = {
+        "delivery": delivery.id,
+        "parts": list[Json](part_id for part_id, _ in parts),
+    }
+    _tell(tx, lease.task_id, place, Kind.DELIVERY_SPLIT, data, now)
+
+
+def clear(
+    tx: Tx, lease: Lease, delivery: Delivery, answer: Accepted | Refused, now: datetime
+) -> None:
+    """Settle a doubt by what a channel found out about it."""
+    place = _hold(tx, lease, now)
+    if not _cleared(tx, str(delivery.id), answer, now):
+        raise LeaseLost(lease.task_id, lease.number)
+    _tell_cleared(tx, lease.task_id, place, str(delivery.id), answer, now)
+
+
+def report(tx: Tx, came: Report, now: datetime) -> TaskId | None:
+    """Take in what a provider says later; return the task that can go on with it.
+
+    A question that was put to the owner meanwhile stays his: the report is evidence, and he is
+    shown it. What was settled before stays as it is.
+    """
+    row = tx.one("find_delivery", {"key": came.key, "ref": came.said.ref})
+    if row is None:
+        return None
+    task_id, delivery_id = TaskId(str(row["task_id"])), str(row["id"])
+    kept: Params = {"id": delivery_id, "reported": text_of(to_json(came.said))}
+    fresh = tx.run("report_delivery", kept) == 1
+    if not fresh and came.said.arrived:
+        return None  # it was known to have arrived, and a provider says so many times
+    if row["status"] == "unknown":
+        tx.run("witness_review", {"about": delivery_id, "said": _evidence(came.said)})
+    word, _, note = _words(came.said.answer)
+    data: dict[str, Json] = {"delivery": delivery_id, "answer": word, "ref": came.said.ref}
+    data |= {"note": note} if note else {}
+    _tell(tx, task_id, _note(tx, task_id, now), Kind.DELIVERY_REPORTED, data, now)
+    woken = fresh and tx.run("wake_task", {"id": task_id, "now": rows.ms(now)})
+    return task_id if woken else None
+
+
+def _cleared(tx: Tx, delivery_id: str, answer: Accepted | Refused, now: datetime) -> bool:
+    sent = isinstance(answer, Accepted)
+    told: Params = {
+        "id": delivery_id,
+        "to": "sent" if sent else "refused",
+        "why": None if sent else _why(answer),
+        "receipt": answer.ref if isinstance(answer, Accepted) else None,
+        "now": rows.ms(now),
+    }
+    return tx.run("clear_delivery", told) == 1
+
+
+def _tell_cleared(
+    tx: Tx, task_id: TaskId, place: int, delivery_id: str, answer: Answer, now: datetime
+) -> None:
+    word, _, note = _words(answer)
+    data: dict[str, Json] = {"delivery": delivery_id, "answer": word, "note": note, "found": True}
+    if isinstance(answer, Accepted):
+        data["receipt"] = answer.ref
+    _tell(tx, task_id, place, Kind.DELIVERY_SETTLED, data, now)
+
+
+def _why(answer: Accepted | Refused) -> str:
+    return "" if isinstance(answer, Accepted) else answer.why
+
+
+def _evidence(said: Reported) -> str:
+    what = "it arrived" if said.arrived else f"it did not arrive: {said.why}"
+    return f"\n\nThe provider reports meanwhile: {what} ({said.ref})."
 
 
 def of_task(tx: Tx, task_id: TaskId) -> tuple[Delivery, ...]:
@@ -100,6 +185,8 @@ def _words(answer: Answer) -> tuple[str, str, str | None]:
             return "retry", "pending", why
         case Refused(why):
             return "refused", "refused", why
+        case Locked(why):
+            return "retry", "pending", why
         case Unknown(why):  # pragma: no branch - there is no other
             return "unknown", "unknown", why
 

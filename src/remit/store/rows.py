@@ -9,7 +9,7 @@ from typing import Final, TypeVar, cast
 
 from remit.model.codec import Json, JsonMap, from_json, text_of, to_json
 from remit.model.contract import Contract, Verdict
-from remit.model.delivery import Delivery, DeliveryStatus
+from remit.model.delivery import Delivery, DeliveryStatus, Reported
 from remit.model.event import Event, Kind
 from remit.model.ids import DeliveryId, ReviewId, RunId, TaskId, WorkerId
 from remit.model.plan import Gap, Item, Request, Rule
@@ -98,6 +98,10 @@ def delivery(row: Row) -> Delivery:
         reason=text(row["reason"]),
         receipt=text(row["receipt"]),
         sent_at=moment(row["sent_at"]),
+        part=number(row["part"]),
+        parts=number(row["parts"]),
+        doubted_at=moment(row["doubted_at"]),
+        reported=from_json(Reported, json.loads(str(row["reported"]))) if row["reported"] else None,
     )
 
 

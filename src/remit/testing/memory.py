@@ -11,6 +11,7 @@ from remit.model.delivery import (
     Answer,
     Delivery,
     DeliveryStatus,
+    Locked,
     Refused,
     Retry,
     Unknown,
@@ -111,6 +112,13 @@ class Memory:
     async def doubt(self, delivery: Delivery, why: str) -> None:
         self._settle("doubt", replace(delivery, status=DeliveryStatus.UNKNOWN, reason=why))
 
+    async def split(self, delivery: Delivery, parts: Sequence[str]) -> None:
+        cut = self.task.with_parts(delivery, delivery.cut(parts))
+        self._write(f"split:{delivery.id}", cut, self._looked)
+
+    async def clear(self, delivery: Delivery, answer: Accepted | Refused) -> None:
+        self._settle("clear", _settled(delivery, answer))
+
     def decide(self, review: Review, answer: Answered, text: str | None = None) -> None:
         """What the owner's decision does to a task that waits."""
         self.decisions[review.key] = Decision(answer, text)
@@ -162,7 +170,7 @@ def _settled(delivery: Delivery, answer: Answer) -> Delivery:
     match answer:
         case Accepted(ref):
             return replace(delivery, status=DeliveryStatus.SENT, receipt=ref)
-        case Retry(why):
+        case Retry(why) | Locked(why):
             return replace(delivery, status=DeliveryStatus.PENDING, reason=why)
         case Refused(why):
             return replace(delivery, status=DeliveryStatus.REFUSED, reason=why)

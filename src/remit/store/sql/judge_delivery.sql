@@ -1,4 +1,4 @@
 -- The owner settles a doubt that no machine may settle.
 UPDATE deliveries
-   SET status = :to, reason = :why, sent_at = CASE WHEN :to = 'sent' THEN :now END
+   SET status = :to, reason = :why, doubted_at = NULL, sent_at = CASE WHEN :to = 'sent' THEN :now END
  WHERE id = :id AND status = 'unknown';
