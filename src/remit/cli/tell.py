@@ -102,6 +102,8 @@ def _run_ended(event: Event) -> str:
     match data.get("outcome"):
         case "crashed":
             return f"The process died here (crash {data['crashes']}); it goes on from there."
+        case "parked" if data.get("note"):
+            return _full(f"It is looked at again later{_because(data)}")
         case "parked":
             return "Remit was stopped; it goes on at the next start."
         case _:
@@ -131,6 +133,17 @@ def _claimed(event: Event) -> str:
 def _settled(event: Event) -> str:
     answer = str(event.data["answer"])
     return _full(f"{_SETTLED.get(answer, answer)}{_because(event.data)}")
+
+
+def _split(event: Event) -> str:
+    parts = event.data["parts"]
+    return f"It goes out in {len(parts) if isinstance(parts, list) else 'some'} parts."
+
+
+def _reported(event: Event) -> str:
+    arrived = event.data["answer"] == "accepted"
+    said = "The provider says that it arrived" if arrived else "The provider says no"
+    return _full(f"{said}{_because(event.data)}")
 
 
 def _asked(event: Event) -> str:
@@ -173,6 +186,8 @@ _TELL: Final[Mapping[Kind, Callable[[Event], str]]] = {
     Kind.STEP_DONE: _step,
     Kind.DELIVERY_CLAIMED: _claimed,
     Kind.DELIVERY_SETTLED: _settled,
+    Kind.DELIVERY_SPLIT: _split,
+    Kind.DELIVERY_REPORTED: _reported,
     Kind.REVIEW_OPENED: _asked,
     Kind.REVIEW_DECIDED: _decided,
     Kind.STORE_RESTORED: lambda _: "The store was restored from a backup.",
