@@ -5,11 +5,14 @@ the record, nobody can know whether the message arrived; then it is not sent aga
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
+from remit.deliver import permit
+from remit.deliver.bounds import Bounds
+from remit.deliver.permit import Leave
 from remit.failpoint import failpoint
 from remit.model.delivery import (
     Accepted,
@@ -19,32 +22,95 @@ from remit.model.delivery import (
     Keeps,
     Parcel,
     Refused,
+    Retry,
     Unknown,
 )
-from remit.ports import Channel, Ledger, Reconciles, Shapes
+from remit.model.permit import Reach, Unsure
+from remit.model.task import Priority, Task
+from remit.ports import Addressed, Channel, Ledger, Reconciles, Shapes
 
+MOST_PARTS: Final = 10  # messages that one text may become
 PATIENCE: Final = 120.0  # seconds a channel may take; then nobody knows, and it is asked
 
 
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """What goes out now, to whom; `seen` says that the owner has seen, or gets, this very text."""
+
+    delivery: Delivery
+    reach: Reach
+    body: str
+    seen: bool = True
+    approved_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Crowded:
+    """Not sent: one more than the owner wants to go there in a day, unless he says so."""
+
+    why: str
+
+
 class Courier:
+    """Without bounds a recipient is an address, and everyone but the owner is asked about."""
+
     def __init__(
         self,
         channels: Mapping[str, Channel],
         patience: float = PATIENCE,
         now: Callable[[], datetime] | None = None,
+        bounds: Bounds | None = None,
     ) -> None:
         self._channels = channels
         self._patience = patience
         self._now = now
+        self._bounds = bounds
+        # Two that count at once would both find room for one; those to others need not wait.
+        self._counting: dict[tuple[str, str | None], asyncio.Lock] = {}
+
+    def reach(self, delivery: Delivery, words: str | None) -> Reach | Unsure:
+        """Whom some words mean and where that is, by the book as it is at this moment."""
+        channel: object = self._channels.get(delivery.channel)
+        literal = Reach(words or "", words, owner=words is None)
+        if self._bounds is None:
+            return literal
+        found = self._bounds.people.find(words, delivery.channel)
+        if isinstance(found, Reach):
+            knows = isinstance(channel, Addressed) and channel.knows_owner
+            return replace(found, address=None) if found.owner and knows else found
+        if self._stays(delivery):
+            return literal
+        takes = channel.takes(words or "") if isinstance(channel, Addressed) else bool(words)
+        return literal if found.stranger and takes else found
+
+    async def leave(
+        self, task: Task, delivery: Delivery, reach: Reach, *, asks_first: bool = False
+    ) -> Leave:
+        """Whether a message may go out to somebody without a word of the owner."""
+        standing = await self._bounds.standing(delivery.channel) if self._bounds else ()
+        return permit.judge(
+            reach, delivery.channel, standing, taint=task.taint, asks_first=asks_first
+        )
+
+    def put_off(self, task: Task, ready: "Ready") -> Retry | None:
+        """Why a message waits, and how long: it can be called back still, or it is quiet."""
+        if self._bounds is None or self._stays(ready.delivery):
+            return None
+        urgent = ready.reach.owner and task.priority in (Priority.HIGH, Priority.CRITICAL)
+        quiet = 0.0 if urgent else self._bounds.quiet_left()
+        undo = self._bounds.undo_left(ready.approved_at)
+        why = "the quiet hours" if quiet > undo else "it can be undone still"
+        return Retry(why, max(quiet, undo), spends=False) if quiet or undo else None
+
+    def _stays(self, delivery: Delivery) -> bool:
+        """Whether a message is only written down here: nobody is disturbed by it."""
+        channel = self._channels.get(delivery.channel)
+        return channel is not None and channel.keeps is Keeps.TRANSACTION
 
     def most(self, deliveries: Iterable[Delivery]) -> int:
         """How long a text may be that goes out on all of these."""
-        known = [self._channels[d.channel].most for d in deliveries if d.channel in self._channels]
-        return min(known, default=100_000)
-
-    def may_send(self, delivery: Delivery, *, asks_first: bool = False) -> bool:
-        """The owner may be written to; anyone else, and whatever asks first, is asked about."""
-        return delivery.recipient is None and not asks_first
+        known = [self._channels[d.channel] for d in deliveries if d.channel in self._channels]
+        return min(map(_most, known), default=100_000)
 
     def shape(self, delivery: Delivery, text: str) -> str:
         """A text as its reader will see it: what the gate judges and the owner approves."""
@@ -65,8 +131,26 @@ class Courier:
             return 0
         return max(0.0, channel.grace - (self._now() - delivery.doubted_at).total_seconds())
 
-    async def send(self, delivery: Delivery, body: str, ledger: Ledger) -> Answer:
-        """Send one delivery, once, and write down what came of it."""
+    async def split(
+        self, delivery: Delivery, parts: Sequence[str], ledger: Ledger, *, seen: bool = True
+    ) -> Crowded | None:
+        """Make one delivery into several, if there is room for it today."""
+        if seen or self._bounds is None:
+            await ledger.split(delivery, parts)
+            return None
+        async with self._alone(delivery):
+            why = await self._bounds.crowd(delivery)
+            if why is None:
+                await ledger.split(delivery, parts)
+            return Crowded(why) if why else None
+
+    async def send(
+        self, delivery: Delivery, body: str, ledger: Ledger, *, seen: bool = True
+    ) -> Answer | Crowded:
+        """Send one delivery, once, and write down what came of it.
+
+        `seen` says that the owner has seen this very message; what he did not is counted.
+        """
         if delivery.status is DeliveryStatus.SENDING:
             why = "the process ended between the send and its record"
             await ledger.doubt(delivery, why)
@@ -76,7 +160,7 @@ class Courier:
             return delivery.reported.answer
         if delivery.status is DeliveryStatus.UNKNOWN:
             return await self._reconciled(delivery, ledger)
-        return await self._send(delivery, body, ledger)
+        return await self._send(delivery, body, ledger, seen)
 
     async def _reconciled(self, delivery: Delivery, ledger: Ledger) -> Answer:
         """What became of a send that nobody knows about; it is looked for, never sent again."""
@@ -84,7 +168,7 @@ class Courier:
         unknown = Unknown(delivery.reason or "nobody knows")
         if not isinstance(channel, Reconciles):
             return unknown
-        parcel = Parcel(str(delivery.id), delivery.recipient, delivery.body or "")
+        parcel = Parcel(str(delivery.id), delivery.address, delivery.body or "")
         try:
             async with asyncio.timeout(self._patience):
                 found = await channel.find(parcel)
@@ -95,26 +179,43 @@ class Courier:
         await ledger.clear(delivery, found)
         return found
 
-    async def _send(self, delivery: Delivery, body: str, ledger: Ledger) -> Answer:
+    async def _send(
+        self, delivery: Delivery, body: str, ledger: Ledger, seen: bool
+    ) -> Answer | Crowded:
         channel = self._channels.get(delivery.channel)
         if channel is not None and channel.keeps is Keeps.TRANSACTION:
             await ledger.post(delivery, body)
             return Accepted(channel.name)
-        attempt = await ledger.claim(delivery, body)
+        if seen or self._bounds is None:
+            attempt = await ledger.claim(delivery, body)
+        else:
+            async with self._alone(delivery):
+                if why := await self._bounds.crowd(delivery):
+                    return Crowded(why)
+                attempt = await ledger.claim(delivery, body)
         failpoint("send:claimed")
-        answer = await _ask(channel, delivery, body, self._patience)
+        parcel = Parcel(str(delivery.id), delivery.address, body, attempt)
+        answer = await _ask(channel, delivery.channel, parcel, self._patience)
         failpoint("send:answered")
         await ledger.settle(delivery, attempt, answer)
         return answer
 
+    def _alone(self, delivery: Delivery) -> asyncio.Lock:
+        return self._counting.setdefault((delivery.channel, delivery.address), asyncio.Lock())
 
-async def _ask(channel: Channel | None, delivery: Delivery, body: str, patience: float) -> Answer:
+
+def _most(channel: Channel) -> int:
+    """How long a text may be; who sends several messages takes several times as much."""
+    return channel.most * MOST_PARTS if isinstance(channel, Shapes) else channel.most
+
+
+async def _ask(channel: Channel | None, name: str, parcel: Parcel, patience: float) -> Answer:
     if channel is None:
-        return Refused(f"there is no channel {delivery.channel!r}")
+        return Refused(f"there is no channel {name!r}")
     limit = asyncio.timeout(patience)
     try:
         async with limit:
-            return await channel.send(Parcel(str(delivery.id), delivery.recipient, body))
+            return await channel.send(parcel)
     except Exception as error:  # noqa: BLE001 - an adapter that breaks leaves a doubt, not a loss
         if limit.expired():
             return Unknown(f"no answer within {patience:.0f} s")

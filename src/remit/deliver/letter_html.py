@@ -1,0 +1,204 @@
+"""Markdown to the page that a mail program shows: our look, nobody else's code, nothing fetched.
+
+Every style is written on its tag, because some programs read nothing else; what a sheet adds is
+the look in the dark and on a phone. A picture from elsewhere would tell its owner when and where
+the letter is read, so it is shown as a link.
+"""
+
+import html
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+from urllib.parse import urlsplit
+
+import nh3
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+_SANS: Final = "-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Inter,Helvetica,Arial,sans-serif"
+_MONO: Final = "ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',monospace"
+_H: Final = "margin:28px 0 8px;font-weight:650;line-height:1.3;color:#22201c;"
+_CELL: Final = "padding:8px 20px 8px 0;border-bottom:1px solid #e5e1d9;vertical-align:top;"
+_LIST: Final = "margin:0 0 16px;padding:0 0 0 24px;"
+_STYLES: Final = {
+    "p": "margin:0 0 16px;",
+    "h1": _H + "margin-bottom:16px;font-size:22px;letter-spacing:-.01em;",
+    "h2": _H + "font-size:18px;",
+    "h3": _H + "font-size:16px;",
+    "h4": _H + "font-size:15px;",
+    "h5": _H + "font-size:15px;",
+    "h6": _H + "font-size:15px;",
+    "a": "color:#2d55c4;text-decoration:underline;word-break:break-word;",
+    "ul": _LIST,
+    "ol": _LIST,
+    "li": "margin:0 0 6px;",
+    "blockquote": "margin:0 0 16px;padding:2px 0 2px 16px;border-left:3px solid #cfc9be;"
+    "color:#56514a;",
+    "code": f"font-family:{_MONO};font-size:.9em;background:#f2efe9;border-radius:4px;"
+    "padding:1px 4px;",
+    "pre": f"margin:0 0 16px;padding:14px 16px;background:#f2efe9;border-radius:10px;"
+    f"font-family:{_MONO};font-size:13px;line-height:1.5;overflow-x:auto;white-space:pre-wrap;"
+    "word-break:break-word;",
+    "hr": "margin:28px 0;border:0;border-top:1px solid #e5e1d9;",
+    "div": "margin:0 0 16px;overflow-x:auto;",
+    "table": "border-collapse:collapse;font-size:15px;line-height:1.45;",
+    "th": _CELL + "color:#6b655c;font-size:13px;font-weight:600;",
+    "td": _CELL,
+    "s": "color:#6b655c;",
+}
+_TAGS: Final = frozenset(_STYLES) | {"strong", "em", "br", "thead", "tbody", "tr"}
+# Where a new line of thought begins, it may be in a script that runs the other way.
+_TURNED: Final = frozenset(_STYLES) - {"a", "code", "pre", "hr", "div", "table", "s"}
+_ALIGNED: Final = {"align": {"left", "center", "right"}}
+_CLEANER: Final = nh3.Cleaner(
+    tags=_TAGS,
+    attributes={"a": {"href"}, "ol": {"start"}, "*": set()},
+    tag_attribute_values={"th": _ALIGNED, "td": _ALIGNED},
+    set_tag_attribute_values={
+        tag: {"style": style, "dir": "auto"} if tag in _TURNED else {"style": style}
+        for tag, style in _STYLES.items()
+    },
+    url_schemes={"http", "https", "mailto"},
+    url_relative="deny",
+    link_rel="noopener noreferrer nofollow",
+)
+# Without references: one that nothing points to would vanish, and it may be the list of sources.
+_READER: Final = (
+    MarkdownIt("commonmark", {"html": False})
+    .enable(["table", "strikethrough"])
+    .disable("reference")
+)
+_ADDRESS: Final = re.compile(r"(?:https?://|www\.)[^\s/]", re.IGNORECASE)
+_DARK: Final = """
+body,.page{background:#131210!important}
+.letter{background:#1a1916!important;border-color:#2c2a25!important;color:#efece6!important}
+.letter h1,.letter h2,.letter h3,.letter h4,.letter h5,.letter h6{color:#efece6!important}
+.letter a{color:#9db8ff!important}
+.letter blockquote{color:#bbb5aa!important;border-color:#464239!important}
+.letter code,.letter pre{background:#100f0d!important;color:#efece6!important}
+.letter td,.letter th,.letter hr{border-color:#3a372f!important}
+.letter th,.letter s{color:#978f83!important}
+"""
+_PAGE: Final = """<!doctype html>
+<html>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width,initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="supported-color-schemes" content="light dark">
+<title>{title}</title>
+<style>
+:root{{color-scheme:light dark}}
+.letter>:first-child{{margin-top:0!important}}
+.letter>:last-child{{margin-bottom:0!important}}
+.letter li>:last-child,.letter blockquote>:last-child{{margin-bottom:0!important}}
+.letter li>ul,.letter li>ol{{margin-top:6px!important}}
+.letter pre code{{padding:0!important;background:none!important;font-size:13px!important}}
+.letter td[align=right]{{white-space:nowrap}}
+.letter tr>:last-child{{padding-right:0!important}}
+@media (max-width:640px){{
+body,.page{{padding:0!important;background:#ffffff!important}}
+.letter{{border:0!important;border-radius:0!important;padding:24px 20px!important}}
+}}
+@media (prefers-color-scheme:dark){{{dark}}}
+@media (prefers-color-scheme:dark) and (max-width:640px){{
+body,.page{{background:#1a1916!important}}
+}}
+</style>
+</head>
+<body style="margin:0;padding:0;background:#f8f6f2;">
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"
+ style="table-layout:fixed;"><tr>
+<td class="page" align="center" style="padding:32px 16px;background:#f8f6f2;">
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"
+ style="max-width:640px;table-layout:fixed;"><tr>
+<td class="letter" align="left" dir="auto" style="text-align:start;padding:36px 40px;\
+background:#ffffff;\
+border:1px solid #e5e1d9;border-radius:14px;color:#22201c;font-family:{sans};font-size:16px;\
+line-height:1.6;">
+{letter}
+</td></tr></table>
+</td></tr></table>
+</body>
+</html>
+"""
+
+
+def page(markdown: str, title: str) -> str:
+    """The whole page for a letter."""
+    return _PAGE.format(title=html.escape(title), dark=_DARK, sans=_SANS, letter=fragment(markdown))
+
+
+def fragment(markdown: str) -> str:
+    """The letter alone: tags from our list, links to http, https and mailto, and nothing else."""
+    tokens = list(_shown(_READER.parse(markdown)))
+    return _CLEANER.clean(_READER.renderer.render(tokens, _READER.options, {})).strip()
+
+
+def _shown(tokens: Iterable[Token]) -> Iterator[Token]:
+    """The blocks: wide tables can be moved sideways, and a column keeps its side."""
+    for token in tokens:
+        if token.type == "table_open":
+            yield Token("div_open", "div", 1, block=True)
+        if token.type in ("th_open", "td_open"):
+            token.attrs = _aligned(token)
+        if token.type == "inline":
+            token.children = list(_inline(token.children or []))
+        yield token
+        if token.type == "table_close":
+            yield Token("div_close", "div", -1, block=True)
+
+
+def _aligned(cell: Token) -> dict[str, str | int | float]:
+    side = str(cell.attrs.get("style", "")).removeprefix("text-align:")
+    return {"align": side or "left"}
+
+
+def _inline(tokens: Sequence[Token]) -> Iterator[Token]:
+    """Lines as they were broken, pictures as links, and links that do not lie."""
+    link: list[Token] = []
+    for token in tokens:
+        if token.type == "softbreak":  # a name below a greeting belongs below it
+            yield Token("hardbreak", "br", 0)
+        elif token.type == "image":
+            yield from _picture(token, within_link=bool(link))
+        else:
+            yield token
+        if token.type == "link_open" or link:
+            link.append(token)
+        if token.type == "link_close":
+            yield from _place(link)
+            link = []
+
+
+def _picture(image: Token, *, within_link: bool) -> Iterator[Token]:
+    words = "".join(_words(image.children or [])).strip() or "picture"
+    label = Token("text", "", 0, content=words)
+    if within_link:
+        yield label
+        return
+    yield Token("link_open", "a", 1, attrs={"href": image.attrs.get("src", "")})
+    yield label
+    yield Token("link_close", "a", -1)
+
+
+def _words(tokens: Iterable[Token]) -> Iterator[str]:
+    for token in tokens:
+        yield token.content if token.type != "image" else "".join(_words(token.children or []))
+
+
+def _place(link: Sequence[Token]) -> Iterator[Token]:
+    """Where a link leads, if its label looks like another place, for that would be believed."""
+    label = "".join(_words(link)).strip().lower()
+    target = urlsplit(str(link[0].attrs.get("href", "")))
+    if _ADDRESS.match(label) and _host(label) != (target.hostname or ""):
+        yield Token("text", "", 0, content=f" ({target.netloc or target.path})")
+
+
+def _host(label: str) -> str:
+    """The host that a label names, as a link to it would have it."""
+    try:
+        whole = label if "://" in label else f"https://{label}"
+        return urlsplit(_READER.normalizeLink(whole.split()[0])).hostname or ""
+    except ValueError:
+        return ""

@@ -1,0 +1,183 @@
+"""From settings and secrets to the channels of a house, by name.
+
+A secret is asked for at each use, so a renewed one needs no restart. One that is missing keeps
+nothing from starting: its channel answers that it is locked, and the owner is asked.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TypeAlias
+
+from remit.deliver import letter_head
+from remit.deliver.account import Account, Security
+from remit.deliver.apprise_ import Apprise, Target
+from remit.deliver.bridge import Bridge, Link
+from remit.deliver.email import Email
+from remit.deliver.letter import Sender, Thread
+from remit.deliver.mailbox import Filing, Mailbox
+from remit.deliver.returns import Returns
+from remit.deliver.ways import HookIn, Keys, Outfit, Way
+from remit.deliver.webhook import Hook, Webhook
+from remit.deliver.whatsapp import Line, Template, WhatsApp
+from remit.errors import BadInput
+from remit.model.delivery import Parcel
+from remit.ports import Channel, Clock
+from remit.settings.channels import (
+    CALLED,
+    AppriseTargets,
+    BridgeLink,
+    Chosen,
+    HookOut,
+    Post,
+    WhatsAppLine,
+)
+from remit.store import inbound, threads
+from remit.store.database import Database
+
+Fitted: TypeAlias = WhatsApp | Bridge | Email | Webhook | Apprise
+
+
+def fit(keys: Keys, db: Database, clock: Clock) -> Outfit:
+    """Make every channel; what the settings got wrong is said with the channel's name."""
+    made: dict[str, Channel] = {}
+    chosen = keys.chosen
+    for name, each in chosen.items():
+        try:
+            made[name] = _made(name, each, keys, clock, _Past(name, db))
+        except BadInput as error:
+            raise BadInput(f"[channels.{name}]: {error}", field=name) from None
+    ways = tuple(Way(name, CALLED[type(each)], each.aliases) for name, each in chosen.items())
+    boxes = {name: each.mailbox for name, each in made.items() if isinstance(each, Email)}
+    watch = Returns({name: box for name, box in boxes.items() if box}, db, clock)
+    return Outfit(made, ways, _hooks(chosen, keys), watch)
+
+
+def complaints(keys: Keys, clock: Clock) -> dict[str, str]:
+    """What is wrong with the channels of the settings, by name; nothing is opened or sent."""
+    found: dict[str, str] = {}
+    for name, each in keys.chosen.items():
+        try:
+            _made(name, each, keys, clock, None)
+        except BadInput as error:
+            found[name] = str(error)
+    return found
+
+
+def _made(name: str, chosen: Chosen, keys: Keys, clock: Clock, past: "_Past | None") -> Fitted:
+    match chosen:
+        case WhatsAppLine():
+            return WhatsApp(
+                _line(chosen, keys), clock, past.last_at if past else _nobody, name=name
+            )
+        case BridgeLink():
+            link = Link(
+                chosen.url, keys.token(chosen.token), chosen.owner or None, chosen.knows_ids
+            )
+            return Bridge(link, clock, name=name)
+        case Post():
+            return _email(name, chosen, keys, clock, past)
+        case HookOut():
+            hook = Hook(chosen.url, keys.token(chosen.secret), chosen.private, chosen.source)
+            return Webhook(hook, clock, name=name)
+        case AppriseTargets():  # pragma: no branch - there is no other
+            targets = {
+                target: Target(keys.token(str(secret)), chosen.private)
+                for target, secret in chosen.targets.items()
+            }
+            return Apprise(targets, owner=chosen.owner or None, name=name)
+
+
+def _line(chosen: WhatsAppLine, keys: Keys) -> Line:
+    return Line(
+        chosen.number_id,
+        keys.token(chosen.token),
+        chosen.owner or None,
+        Template(chosen.template, chosen.language) if chosen.template else None,
+        chosen.url,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Past:
+    """What is kept of a channel: who wrote when, and which letters went before."""
+
+    channel: str
+    db: Database
+
+    async def last_at(self, address: str) -> datetime | None:
+        return await self.db.read(inbound.last_at, self.channel, address)
+
+    async def thread(self, parcel: Parcel) -> Thread:
+        return Thread(earlier=await self.db.read(threads.earlier, parcel.key))
+
+
+async def _nobody(_: str) -> None:
+    """Nobody wrote."""
+
+
+def _email(name: str, chosen: Post, keys: Keys, clock: Clock, past: "_Past | None") -> Email:
+    sender = letter_head.address(chosen.sender, chosen.sender_name or None)
+    reply_to = letter_head.address(chosen.reply_to) if chosen.reply_to else None
+    owner = letter_head.address(chosen.owner) if chosen.owner else None
+    account = Account(
+        chosen.host,
+        chosen.port,
+        _security(chosen.security),
+        chosen.user or None,
+        keys.token(chosen.password) if chosen.user else None,
+        _file(chosen.ca_file),
+    )
+    box = _mailbox(chosen, keys, sender.domain) if chosen.imap_host else None
+    return Email(
+        account,
+        Sender(sender, reply_to),
+        clock,
+        owner=owner,
+        thread_of=past.thread if past else None,
+        mailbox=box,
+        name=name,
+    )
+
+
+def _mailbox(chosen: Post, keys: Keys, domain: str) -> Mailbox:
+    account = Account(
+        chosen.imap_host,
+        chosen.imap_port,
+        _security(chosen.imap_security),
+        chosen.imap_user or chosen.user or None,
+        keys.token(chosen.imap_password or chosen.password),
+        _file(chosen.ca_file),
+    )
+    return Mailbox(account, domain, Filing(chosen.sent_folders))
+
+
+def _security(word: str) -> Security:
+    if word not in list(Security):
+        sentence = f"The security {word!r:.60} is none; it may be {', '.join(Security)}."
+        raise BadInput(sentence, field="security")
+    return Security(word)
+
+
+def _file(text: str) -> Path | None:
+    return Path(text).expanduser() if text else None
+
+
+def _hooks(chosen: Mapping[str, Chosen], keys: Keys) -> dict[str, HookIn]:
+    """The doors for providers. One app has one door for all its numbers, so each knows them all."""
+    lines = {name: each for name, each in chosen.items() if isinstance(each, WhatsAppLine)}
+    return {
+        name: HookIn(
+            name,
+            keys.token(each.app_secret),
+            keys.token(each.verify_token),
+            {
+                other.number_id: of
+                for of, other in lines.items()
+                if other.app_secret == each.app_secret
+            },
+        )
+        for name, each in lines.items()
+        if each.app_secret
+    }

@@ -1,0 +1,236 @@
+"""A long text in parts that each fit into a message.
+
+Cut where a reader would pause: between paragraphs, lines, sentences, words, in this order. Never
+inside what is seen as one character, an address, or a pair of marks, unless that alone is longer
+than a message; then marks are closed before the cut and opened again after it, so that each part
+reads by itself. No word is lost: the parts hold the whole, but for blanks at the cuts.
+"""
+
+import re
+import unicodedata
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from typing import Final
+
+LEAST: Final = 24  # characters; marks and a letter of any kind must have room
+
+_SPAN: Final = re.compile(
+    r"""(?P<code>```.+?```)
+      | (?<!`)`[^`\n]++`(?!`)
+      | https?://[\x21-\x7e]++
+      | (?<![\w*])\*(?=\S)[^*\n]++(?<=\S)\*(?![\w*])
+      | (?<!\w)_(?=\S)[^_\n]++(?<=\S)_(?!\w)
+      | (?<![\w~])~(?=\S)[^~\n]++(?<=\S)~(?![\w~])
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_BLANKS: Final = re.compile(r"(?:[ \t\r]*+\n)+|[ \t\r]+")
+_BORDERS: Final = (
+    re.compile(r"\r?\n(?=[ \t\r]*+\n)"),
+    re.compile(r"\r?\n"),
+    re.compile(r"(?<=[.!?…])[\"'”’)\]*_~]*+(?=[ \t])|(?<=[\u3002\uff01\uff1f])"),
+    re.compile(r"(?<![ \t\r\n])[ \t\r\n]"),
+)
+_LINE, _SENTENCE, _WORD = 1, 2, 3
+_MOST_MARKS: Final = 3
+_INDENT: Final = 12  # blanks before the text of a line that are kept for its sake
+_SPACING: Final = frozenset("\u0e33\u0eb3")  # letters by category, tied to the one before
+_VIRAMA: Final = 9
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """What is not cut if it can be helped; its text, without blanks, is `within` to `last`."""
+
+    start: int
+    end: int
+    within: int
+    last: int
+    opening: str = ""
+    closing: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """Where a part ends, what closes it, and what opens the next one or where that begins."""
+
+    at: int
+    closing: str = ""
+    opening: str = ""
+    resume: int | None = None
+
+
+def split(text: str, limit: int) -> tuple[str, ...]:
+    """The text in parts of at most so many characters; none of them is blank."""
+    if limit < LEAST:
+        raise ValueError(f"A part must have room for {LEAST} characters, not {limit}.")
+    if len(text) <= limit:
+        return (text,) if text.strip() else ()
+    knife = _Knife(text)
+    parts, at, opening = [], 0, ""
+    while len(text) - at > limit - len(opening):
+        cut = knife.cut(at, limit - len(opening))
+        parts.append(opening + text[at : cut.at].rstrip() + cut.closing)
+        at, opening = knife.after(cut), cut.opening
+    parts.append(opening + text[at:])
+    return tuple(part for part in parts if part.strip())
+
+
+class _Knife:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._spans = [_span(text, found) for found in _SPAN.finditer(text)]
+        self._starts = [span.start for span in self._spans]
+        self._borders = [
+            # A blank goes to neither side, the end of a sentence to the first.
+            [found.end() if tier == _SENTENCE else found.start() for found in each.finditer(text)]
+            for tier, each in enumerate(_BORDERS)
+        ]
+
+    def cut(self, at: int, room: int) -> _Cut:
+        """The best place to cut in the next so many characters."""
+        most = at + room
+        half = at + room // 2
+        for tier in range(len(_BORDERS)):
+            place = self._border(tier, half, most)
+            if place is not None:
+                return _Cut(place)
+        place = self._border(_WORD, at + 1, most)
+        if place is not None:
+            return _Cut(place)
+        span = self._around(most)
+        if span is None:
+            return _Cut(self._letter(at, most))
+        if span.start > at:
+            return _Cut(span.start)
+        return self._inside(span, at, most)
+
+    def after(self, cut: _Cut) -> int:
+        """Where the next part begins."""
+        return self._skip(cut.at) if cut.resume is None else cut.resume
+
+    def _skip(self, place: int) -> int:
+        blanks = _BLANKS.match(self._text, place)
+        return blanks.end() if blanks else place
+
+    def _border(self, tier: int, least: int, most: int) -> int | None:
+        """The last place of its kind that parts nothing that belongs together."""
+        places = self._borders[tier]
+        n = bisect_right(places, most) - 1
+        while n >= 0 and places[n] >= least:
+            span = self._around(places[n])
+            if span is not None:
+                n = bisect_right(places, span.start, hi=n) - 1
+            elif self._parts(places[n]):
+                return places[n]
+            else:
+                n -= 1
+        return None
+
+    def _inside(self, span: _Span, at: int, most: int) -> _Cut:
+        """A place inside something longer than a message: a line or a word of it."""
+        most -= len(span.closing)
+        if span.within - at > len(span.opening):  # blanks lead it in: they go, its text stays whole
+            return _Cut(at, opening=span.opening, resume=span.within)
+        if span.last < most:  # what does not fit are the blanks at its end
+            return _Cut(span.last + 1, span.closing, resume=self._skip(span.end))
+        least = max(at, span.within) + 1
+        half = (least + most) // 2
+        for tier in (_LINE, _WORD):
+            places = self._borders[tier]
+            n = bisect_right(places, most) - 1
+            while n >= bisect_left(places, half):
+                if self._parts(places[n]):
+                    return _Cut(places[n], span.closing, span.opening)
+                n -= 1
+        return _Cut(self._letter(least - 1, most), span.closing, span.opening)
+
+    def _letter(self, at: int, most: int) -> int:
+        """The last place up to here that is between two letters as they are seen."""
+        place = most
+        while place > at + 1 and joined(self._text, place):
+            place -= 1
+        return most if joined(self._text, place) else place
+
+    def _around(self, place: int) -> _Span | None:
+        n = bisect_left(self._starts, place) - 1
+        return self._spans[n] if n >= 0 and place < self._spans[n].end else None
+
+    def _parts(self, place: int) -> bool:
+        return not joined(self._text, place) and not joined(self._text, self._skip(place))
+
+
+def _span(text: str, found: re.Match[str]) -> _Span:
+    start, end = found.span()
+    if found["code"]:
+        opening, closing, marks = "```\n", "\n```", 3
+    else:
+        marks = _marks(text, start, end)
+        opening = text[start : start + marks]
+        closing = opening[::-1]
+    within, last = start + marks, end - marks
+    while last > within and text[last - 1].isspace():
+        last -= 1
+    return _Span(start, end, _first(text, within, last), last - 1, opening, closing)
+
+
+def _first(text: str, start: int, end: int) -> int:
+    """Where the first line begins that is not blank, or its text if that stands far in."""
+    first = start
+    while first < end and text[first].isspace():
+        first += 1
+    line = max(text.rfind("\n", start, first) + 1, start)
+    return line if first - line <= _INDENT else first
+
+
+def _marks(text: str, start: int, end: int) -> int:
+    """How many marks, one in the other, enclose the whole."""
+    marks = 0
+    while marks < _MOST_MARKS and text[start + marks] in "*_~`":
+        if text[start + marks] != text[end - 1 - marks]:
+            break
+        marks += 1
+    return marks
+
+
+def joined(text: str, place: int) -> bool:
+    """Whether the characters on both sides of a place may be seen as one.
+
+    It errs to yes: to cut somewhere else costs nothing.
+    """
+    if not 0 < place < len(text):
+        return False
+    before, after = text[place - 1], text[place]
+    kind = unicodedata.category(after)
+    return (
+        kind[0] == "M"
+        or kind == "Cf"
+        or after in _SPACING
+        or "\U0001f3fb" <= after <= "\U0001f3ff"  # the colour of a skin
+        or (before == "\r" and after == "\n")
+        or (unicodedata.category(before) == "Cf" and before != "\u200b")
+        or (unicodedata.combining(before) == _VIRAMA)
+        or (_is_jamo(before) and _is_hangul(after))
+        or (_is_hangul(before) and _is_jamo(after))
+        or _is_half_a_flag(text, place)
+    )
+
+
+def _is_jamo(char: str) -> bool:
+    return (
+        "\u1100" <= char <= "\u11ff" or "\ua960" <= char <= "\ua97c" or "\ud7b0" <= char <= "\ud7fb"
+    )
+
+
+def _is_hangul(char: str) -> bool:
+    return _is_jamo(char) or "\uac00" <= char <= "\ud7a3"
+
+
+def _is_half_a_flag(text: str, place: int) -> bool:
+    """A flag is two letters of a kind; in a row of them every second border is inside one."""
+    if not "\U0001f1e6" <= text[place] <= "\U0001f1ff":
+        return False
+    first = place
+    while first > 0 and "\U0001f1e6" <= text[first - 1] <= "\U0001f1ff":
+        first -= 1
+    return (place - first) % 2 == 1

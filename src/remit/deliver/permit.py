@@ -1,0 +1,40 @@
+"""Who may be written to without being asked about. Pure: what is known comes in, a word comes out.
+
+The owner always may. For anyone else the strictest word counts, of the book and of what was said
+once and for all; without a word it is asked. What has read other people's words always asks.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from remit.model.permit import Permission, Reach, policy_of
+from remit.model.reply import Policy
+from remit.model.task import Taint
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """Whether a message may go out as it is, and why not."""
+
+    policy: Policy
+    why: str = ""
+
+
+def judge(
+    reach: Reach,
+    channel: str,
+    standing: Sequence[Permission],
+    *,
+    taint: Taint = Taint.OWNER,
+    asks_first: bool = False,
+) -> Leave:
+    """Allow, ask or deny one message to one person on one channel."""
+    if reach.owner:
+        return Leave(Policy.ASK if asks_first else Policy.ALLOW)
+    policy = policy_of(reach, channel, standing)
+    if policy is Policy.DENY:
+        why = f"you said that {reach.name} is not written to on {channel}"
+        return Leave(Policy.DENY, f"{why}; `remit contacts` shows it")
+    if taint is not Taint.OWNER:
+        return Leave(Policy.ASK, "The task has read what is not yours. ")
+    return Leave(Policy.ASK if asks_first else policy)

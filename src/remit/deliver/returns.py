@@ -1,0 +1,71 @@
+"""Letters that come back: looked for now and then, and written down as what they are, reports.
+
+A server that took a letter may say hours later that nobody wanted it. What was sent stays sent; the
+owner is told that it did not arrive.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Final
+
+from remit.deliver.bounce import Bounced
+from remit.deliver.mailbox import Mailbox, Mark, Returned
+from remit.model.delivery import Report, Reported
+from remit.ports import Clock
+from remit.store import inbound
+from remit.store.database import Database
+from remit.store.inbound import Came
+
+PAUSE: Final = 600.0  # seconds between two looks
+
+
+class Returns:
+    """Reads the inboxes of some mail channels, by name."""
+
+    def __init__(self, boxes: Mapping[str, Mailbox], db: Database, clock: Clock) -> None:
+        self._boxes = boxes
+        self._db = db
+        self._clock = clock
+        self._marks: dict[str, Mark] = {}  # how far each was read; after a start all of it is again
+        self._looking: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        if self._boxes and self._looking is None:
+            self._looking = asyncio.create_task(self._look_on())
+
+    async def close(self) -> None:
+        if self._looking is not None:
+            self._looking.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._looking
+            self._looking = None
+
+    async def look(self) -> int:
+        """Take in what came back since the last look; say how much of it was new to us."""
+        found = 0
+        for name, box in self._boxes.items():
+            returned = await box.bounces(self._marks.get(name))
+            if not isinstance(returned, Returned):
+                continue  # one that cannot be asked now is asked the next time
+            came = [_came(name, each) for each in returned.bounces if each.for_good]
+            await self._db.write(inbound.take, came, self._clock.now())
+            self._marks[name] = returned.mark
+            found += len(came)
+        return found
+
+    async def _look_on(self) -> None:
+        while True:
+            with suppress(Exception):  # a mailbox that breaks must not end the looking
+                await self.look()
+            await self._clock.sleep(PAUSE)
+
+
+def _came(channel: str, bounced: Bounced) -> Came:
+    said = Reported(str(bounced.delivery_id), arrived=False, why=bounced.answer.why)
+    return Came(
+        ref=f"{channel} report {bounced.delivery_id} failed",
+        channel=channel,
+        body={"key": str(bounced.delivery_id), "progress": "failed", "why": bounced.answer.why},
+        report=Report(said, str(bounced.delivery_id)),
+    )

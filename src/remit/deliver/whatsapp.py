@@ -1,0 +1,272 @@
+"""WhatsApp by the Cloud API: one message a call, once, and an honest answer.
+
+There is no key by which the provider would know a message again, and it cannot be asked whether
+one arrived. So what is in doubt stays in doubt until a report comes in by the hook, which carries
+the key that went out with the message.
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from http import HTTPStatus
+from typing import Final, TypeAlias
+
+from remit.deliver import parts, plain, wire
+from remit.deliver.pace import Pace
+from remit.deliver.whatsapp_codes import means
+from remit.deliver.wire import Broken, Said, Token
+from remit.errors import BadInput
+from remit.model.delivery import Accepted, Answer, Keeps, Locked, Parcel, Refused, Retry, Unknown
+from remit.ports import Clock
+
+MOST: Final = 4096
+PATIENCE: Final = 60.0  # seconds for a whole exchange, less than the courier's
+WINDOW: Final = timedelta(hours=24)
+_MARGIN: Final = timedelta(minutes=1)  # a message on its way must not find the window shut
+_KEY: Final = re.compile(r"[\x21-\x7e]{1,512}")  # more the provider does not give back
+_MOST_IN_TEMPLATE: Final = 1024
+_NUMBER: Final = re.compile(r"[1-9][0-9]{6,14}")
+_WRITTEN: Final = re.compile(r"\+[0-9]+(?:[ -][0-9]+)*")  # as people write a number
+_USER_ID: Final = re.compile(r"[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}")
+_URL: Final = re.compile(r"https://[a-z0-9.-]+(?::[0-9]{1,5})?/v[0-9]{1,3}\.[0-9]")
+_NEAR_URL: Final = re.compile(r"http://127\.0\.0\.1:[0-9]{1,5}/v[0-9]{1,3}\.[0-9]")
+_UNFIT: Final = re.compile(r"[\n\r\t]| {5}")  # what the provider takes in no template
+
+Request: TypeAlias = Mapping[str, object]
+LastInbound: TypeAlias = Callable[[str], Awaitable[datetime | None]]  # by send address
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A template the provider has approved, with one variable in its body: the text goes there."""
+
+    name: str
+    language: str = "en"
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[a-z0-9_]{1,512}", self.name):
+            raise BadInput(
+                f"The template {self.name!r:.60} cannot be one: lower-case letters, digits and _.",
+                field="template",
+            )
+        if not re.fullmatch(r"[a-z]{2,3}(?:_[A-Z]{2})?", self.language):
+            raise BadInput(
+                f"The language {self.language!r:.60} is none of a template; write it like en_US.",
+                field="language",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The number that messages are sent from, and what opens it."""
+
+    number_id: str
+    token: Token = field(repr=False)
+    owner: str | None = None  # the send address of the owner
+    template: Template | None = None
+    url: str = "https://graph.facebook.com/v25.0"
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[0-9]{1,32}", self.number_id):
+            raise BadInput(
+                f"The phone number id {self.number_id!r:.60} must be digits alone; "
+                "it stands beside the number in the app's WhatsApp settings.",
+                field="number_id",
+            )
+        if not (_URL.fullmatch(self.url) or _NEAR_URL.fullmatch(self.url)):
+            raise BadInput(
+                f"The address {self.url!r:.60} must be https and end with a version, "
+                "like https://graph.facebook.com/v25.0.",
+                field="url",
+            )
+        if self.owner is not None and not is_address(self.owner):
+            raise BadInput(_no_address(self.owner), field="owner")
+
+
+class WhatsApp:
+    keeps: Final = Keeps.NOTHING
+    most: Final = MOST
+    grace: Final = 900.0  # seconds in which a report settles what is in doubt
+    guidance: Final = (
+        "Your deliverable will be sent by WhatsApp. Plain text only, *bold* sparingly. Keep it "
+        "under 2000 characters. No markdown headings, code blocks, tables or bullet dashes."
+    )
+
+    def __init__(
+        self,
+        line: Line,
+        clock: Clock,
+        last_inbound_at: LastInbound,
+        *,
+        name: str = "whatsapp",
+        patience: float = PATIENCE,
+    ) -> None:
+        self.name: Final = name
+        self._line = line
+        self._clock = clock
+        self._last_inbound_at = last_inbound_at
+        self._patience = patience
+        self._pace = Pace()
+        self._client = wire.open_client(line.url)
+
+    @property
+    def knows_owner(self) -> bool:
+        return self._line.owner is not None
+
+    def takes(self, address: str) -> bool:
+        """Whether this is an address that it could send to."""
+        return is_address(address)
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    def shape(self, text: str) -> str:
+        """The text as WhatsApp shows it: its own marks instead of Markdown."""
+        return plain.text(text)
+
+    def parts(self, shaped: str) -> tuple[str, ...]:
+        """The messages that a shaped text goes out as, each as it will be sent."""
+        return parts.split(shaped, MOST)
+
+    async def send(self, parcel: Parcel) -> Answer:
+        """Send the body as it is. Until the request is whole and its turn has come, no byte leaves.
+
+        It never waits and never tries again.
+        """
+        now = self._clock.now()
+        ready = await self._ready(parcel, now)
+        if not isinstance(ready, _Ready):
+            return ready
+        wait = self._pace.take(ready.to, now)
+        if wait > 0:
+            return Retry("It is too soon for the next message by WhatsApp.", wait, spends=False)
+        url = f"{self._line.url}/{self._line.number_id}/messages"
+        said = await wire.post(self._client, url, ready.token, ready.request, self._patience)
+        return _answer(said, ready.token, now)
+
+    async def find(self, parcel: Parcel) -> None:  # noqa: ARG002 - as every channel has it
+        """Nobody can be asked: only a report says what became of a message."""
+        return
+
+    async def _ready(self, parcel: Parcel, now: datetime) -> "_Ready | Retry | Refused | Locked":
+        to = parcel.recipient if parcel.recipient is not None else self._line.owner
+        to = digits(to) if to is not None else None
+        wrong = _wrong(parcel, to)
+        if wrong is not None or to is None:
+            return Refused(wrong or _NO_OWNER)
+        try:
+            free_text, token = await self._free_text(to, now), self._line.token()
+        except Exception as error:  # noqa: BLE001 - no byte has left, and that must not be in doubt
+            return Retry(f"WhatsApp cannot be used at the moment ({type(error).__name__}).")
+        if not wire.usable(token):
+            return Locked("The access token of WhatsApp is missing or no token at all. Set it.")
+        request = _request(parcel, to, free_text, self._line.template)
+        return request if isinstance(request, Refused) else _Ready(to, request, token)
+
+    async def _free_text(self, to: str, now: datetime) -> bool:
+        """Whether the person wrote lately enough to be sent any text."""
+        last = await self._last_inbound_at(to)
+        return last is not None and now - last < WINDOW - _MARGIN
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A request that lacks only its turn."""
+
+    to: str
+    request: Request
+    token: str = field(repr=False)
+
+
+_NO_OWNER: Final = "The owner has no WhatsApp address. Name one in the settings of the channel."
+
+
+def is_address(text: str) -> bool:
+    """Whether a text is a number with its country code, or a user id such as IL.1349120865."""
+    return bool(_NUMBER.fullmatch(digits(text)) or _USER_ID.fullmatch(text))
+
+
+def digits(text: str) -> str:
+    """A number as it goes over the wire; what is not written like +49 151 234-567 stays."""
+    return re.sub("[+ -]", "", text) if _WRITTEN.fullmatch(text) else text
+
+
+def _no_address(text: str) -> str:
+    return (
+        f"{text!r:.60} is no WhatsApp address. "
+        "Write the number with its country code in digits alone, or a user id like IL.1349120865."
+    )
+
+
+def _wrong(parcel: Parcel, to: str | None) -> str | None:
+    """What keeps a parcel from being sent at all, in a sentence."""
+    if to is not None and not is_address(to):
+        return _no_address(to)
+    if not _KEY.fullmatch(parcel.key):
+        return "The key of a delivery must have 1 to 512 plain characters."
+    return wire.unfit(parcel.body, MOST)
+
+
+def _request(
+    parcel: Parcel, to: str, free_text: bool, template: Template | None
+) -> Request | Refused:
+    frame: dict[str, object] = {
+        "messaging_product": "whatsapp",
+        "recipient_type": "individual",
+        "to" if _NUMBER.fullmatch(to) else "recipient": to,
+        "biz_opaque_callback_data": parcel.key,
+    }
+    if free_text:
+        text = {"body": parcel.body, "preview_url": False}
+        return {**frame, "type": "text", "text": text}
+    if template is None:
+        return Refused(
+            "This person has not written to us in the last 24 hours, so WhatsApp takes a template "
+            "only, and none is set. Ask them to write first, or set a template."
+        )
+    if len(parcel.body) > _MOST_IN_TEMPLATE or _UNFIT.search(parcel.body):
+        return Refused(
+            "This person has not written to us in the last 24 hours, and the text does not fit "
+            f"into a template: one line of at most {_MOST_IN_TEMPLATE} characters would."
+        )
+    return {**frame, "type": "template", "template": _filled(template, parcel.body)}
+
+
+def _filled(template: Template, body: str) -> Request:
+    return {
+        "name": template.name,
+        "language": {"code": template.language},
+        "components": [{"type": "body", "parameters": [{"type": "text", "text": body}]}],
+    }
+
+
+def _answer(said: Said | Broken, token: str, now: datetime) -> Answer:
+    doubt = wire.neither(said, "WhatsApp")
+    if doubt is not None or isinstance(said, Broken):
+        return doubt or Unknown("WhatsApp did not answer.")
+    return _taken(said) if said.status < HTTPStatus.BAD_REQUEST else _not_taken(said, token, now)
+
+
+def _taken(said: Said) -> Answer:
+    messages = wire.fields_of(said.body).get("messages")
+    first = messages[0] if isinstance(messages, list) and messages else None
+    ref = first.get("id") if isinstance(first, dict) else None
+    if isinstance(ref, str) and ref.strip():
+        return Accepted(ref)
+    return Unknown(f"WhatsApp answered {said.status} and named no message.")
+
+
+def _not_taken(said: Said, token: str, now: datetime) -> Answer:
+    wait = wire.wait_of(said, now)
+    error = wire.fields_of(said.body).get("error")
+    code = error.get("code") if isinstance(error, dict) else None
+    if isinstance(error, dict) and isinstance(code, int):
+        return means(code, _words(error, token), wait)
+    return wire.refusal(said, "WhatsApp", wait)
+
+
+def _words(error: Mapping[str, object], token: str) -> str:
+    more = error.get("error_data")
+    details = more.get("details") if isinstance(more, dict) else None
+    return wire.clean(details or error.get("message"), token)

@@ -1,0 +1,82 @@
+"""What a call of WhatsApp's comes to for the store: each thing under a name that never changes."""
+
+import hashlib
+from collections.abc import Iterator
+from typing import Final
+
+from remit.deliver.ways import HookIn
+from remit.deliver.whatsapp_hook import Batch, Inbound, Progress, Report, Strange, settles
+from remit.model import delivery
+from remit.model.codec import Json, JsonMap, stamp
+from remit.model.delivery import Accepted, Reported
+from remit.store.inbound import Came
+
+# What is truer than a report that comes late: who has it cannot have failed to get it.
+_TRUER: Final = {
+    Progress.SENT: (Progress.FAILED,),
+    Progress.DELIVERED: (),
+    Progress.READ: (),
+    Progress.FAILED: (Progress.DELIVERED, Progress.READ),
+}
+
+
+def all_of(batch: Batch, hook: HookIn) -> list[Came]:
+    """Everything in a call; nothing of it is left out."""
+    return [
+        *(_reported(each, hook.channel) for each in batch.reports),
+        *(_said(each, hook) for each in batch.messages),
+        *_noted(batch.strange, hook.channel),
+    ]
+
+
+def reports_on(channel: str, ref: str) -> str:
+    """How the names of all reports on one message begin."""
+    return f"{channel} report {ref} "
+
+
+def _reported(report: Report, channel: str) -> Came:
+    told = settles(report)
+    why = "" if isinstance(told, Accepted) else told.why
+    said = Reported(report.ref, arrived=isinstance(told, Accepted), why=why)
+    name = reports_on(channel, report.ref)
+    body: JsonMap = {
+        "key": report.key,
+        "progress": report.progress.value,
+        "at": stamp(report.at) if report.at else None,
+        "why": why,
+    }
+    return Came(
+        ref=name + report.progress,
+        channel=channel,
+        body=body,
+        said_at=report.at,
+        report=delivery.Report(said, report.key),
+        outdone_by=tuple(name + truer for truer in _TRUER[report.progress]),
+    )
+
+
+def _said(message: Inbound, hook: HookIn) -> Came:
+    channel = hook.lines.get(message.line or "", hook.channel)
+    media: Json = None
+    if message.media is not None:
+        thing = message.media
+        media = {"kind": thing.kind, "id": thing.id, "type": thing.type, "name": thing.name}
+    body: JsonMap = {
+        "kind": message.kind,
+        "text": message.text,
+        "user_id": message.user_id,
+        "number": message.number,
+        "name": message.name,
+        "media": media,
+        "reply_to": message.reply_to,
+        "line": message.line,
+    }
+    sender = message.number or message.user_id or ""
+    return Came(f"{channel} message {message.ref}", channel, body, sender, message.at)
+
+
+def _noted(strange: tuple[Strange, ...], channel: str) -> Iterator[Came]:
+    for each in strange:
+        digest = hashlib.sha256(each.raw.encode()).hexdigest()
+        body: JsonMap = {"what": each.what, "raw": each.raw}
+        yield Came(f"{channel} strange {digest}", channel, body)

@@ -1,0 +1,129 @@
+"""Takes secrets out of what people and machines will read: logs, errors, events.
+
+    hide = Redactor()
+    hide.learn("s3cr3t-of-the-house")
+    hide("It said s3cr3t-of-the-house.")        # "It said …."
+
+What was learnt goes whichever way it is written, and so do longer pieces of it. What was not learnt
+goes if it looks like a key; `known` leaves that out, for texts where words are the owner's own.
+"""
+
+import base64
+import json
+import logging
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+from urllib.parse import quote
+
+SHOWN: Final = "…"
+_LEAST: Final = 4  # shorter, and it cannot be told from any other word
+_PIECE: Final = 8  # so many characters of a key in a row are as good as told
+
+_DIGIT: Final = r"(?=[A-Za-z_+/=.-]{0,40}\d)"  # a key has one; a word that looks like one has none
+_NAMED: Final = r"password|passwd|passphrase|secret|api[_-]?key|token|signature|authorization"
+_MARKS: Final = (
+    r"sk-|[sr]k_(?:live|test)_|whsec_|gsk_|xai-|hf_|gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|"
+    r"xapp-|AKIA|ASIA|AIza|GOCSPX-|ya29\.|npm_|pypi-|dop_v1_|shpat_|SG\.|EAA|AGE-SECRET-KEY-"
+)
+_LOOKS: Final = (
+    (
+        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?:(?!-----END)[\s\S])*+(?:-----END[A-Z0-9 ]*-*)?",
+        SHOWN,
+    ),
+    (rf"(?<![A-Za-z0-9])(?:{_MARKS}){_DIGIT}[\w+/=.-]{{8,}}+", SHOWN),
+    (r"(?<![\w-])eyJ[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+)?", SHOWN),
+    (r"(?<!\d)\d{6,12}:[A-Za-z0-9_-]{30,}+", SHOWN),
+    (rf"(?i)\b(bearer|basic) {_DIGIT}[A-Za-z0-9._~+/=-]{{8,}}+", rf"\1 {SHOWN}"),
+    (r"://[^\s/@:]{0,256}+:[^\s/@]{1,256}+@", f"://{SHOWN}@"),
+    (
+        rf"""(?i)((?:{_NAMED})["']?\s{{0,3}}[:=]\s{{0,3}}["']?)(?!bearer\b|basic\b)[^\s"'&,;…]{{4,}}+""",
+        rf"\1{SHOWN}",
+    ),
+)
+_SHAPES: Final = tuple((re.compile(shape), shown) for shape, shown in _LOOKS)
+
+
+class Redactor:
+    """Knows what must not be read, and shows none of it."""
+
+    def __init__(self, values: Iterable[str] = ()) -> None:
+        self._whole: set[str] = set()  # in every way that it may be written
+        self._pieces: set[str] = set()
+        for value in values:
+            self.learn(value)
+
+    def learn(self, value: str) -> None:
+        """From now on this is taken out."""
+        if len(value) >= _LEAST and value not in self._whole:
+            self._whole |= {form for form in _forms(value) if len(form) >= _LEAST}
+            self._pieces |= set(_pieces(value))
+
+    def __call__(self, text: str) -> str:
+        """The text without what is known and without what looks like a key."""
+        text = self.known(text)
+        for shape, shown in _SHAPES:
+            text = shape.sub(shown, text)
+        return text
+
+    def known(self, text: str) -> str:
+        """The text without what is known."""
+        # The longest first: a secret may hold another.
+        for form in sorted(self._whole, key=len, reverse=True):
+            text = text.replace(form, SHOWN)
+        return self._without_pieces(text) if self._pieces else text
+
+    def _without_pieces(self, text: str) -> str:
+        kept: list[str] = []
+        last, hidden = 0, 0  # where the text goes on that is kept, and where a piece ends
+        for start in range(len(text) - _PIECE + 1):
+            if text[start : start + _PIECE] in self._pieces:
+                if start >= hidden:
+                    kept += [text[last:start], SHOWN]
+                last = hidden = start + _PIECE
+        return "".join([*kept, text[last:]])
+
+    def __repr__(self) -> str:
+        return "Redactor(…)"
+
+
+class Quiet(logging.Filter):
+    """Lets every record of a log pass, without the secrets in it."""
+
+    def __init__(self, hide: Redactor) -> None:
+        super().__init__()
+        self._hide = hide
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.msg, record.args = self._hide(record.getMessage()), ()
+        if record.exc_info and not record.exc_text:
+            record.exc_text = logging.Formatter().formatException(record.exc_info)
+        if record.exc_text:
+            record.exc_text = self._hide(record.exc_text)
+        if record.stack_info:
+            record.stack_info = self._hide(record.stack_info)
+        return True
+
+
+def _forms(value: str) -> Iterator[str]:
+    """The ways in which a value may stand in a text."""
+    raw = value.encode("utf-8", "surrogatepass")
+    yield value
+    yield from (line.strip() for line in value.splitlines() if "-----" not in line)
+    yield json.dumps(value)[1:-1]
+    yield json.dumps(value, ensure_ascii=False)[1:-1]
+    yield repr(value)[1:-1]
+    yield quote(raw, safe="")
+    yield quote(raw)
+    yield base64.b64encode(raw).decode().rstrip("=")
+    yield base64.urlsafe_b64encode(raw).decode().rstrip("=")
+    yield raw.hex()
+
+
+def _pieces(value: str) -> Iterator[str]:
+    """Parts of it that no text holds by chance: letters and digits in one."""
+    for start in range(len(value) - _PIECE + 1):
+        piece = value[start : start + _PIECE]
+        mixed = any(map(str.isdigit, piece)) and any(map(str.isalpha, piece))
+        if mixed and not any(map(str.isspace, piece)):
+            yield piece

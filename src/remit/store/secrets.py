@@ -1,0 +1,243 @@
+"""Keys and passwords: in the keyring of this machine, else in a file that only its owner reads.
+
+Settings hold names; what a name stands for is here. All of it is one document, so that a change
+happens whole or not at all. A file that is there counts, even if there is a keyring too: whoever
+runs Remit where no keyring opens, as a machine does at its start, keeps a file.
+"""
+
+import errno
+import fcntl
+import importlib
+import json
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, Protocol, TypeVar
+
+from remit.errors import BadInput, NotFound, StoreTrouble
+from remit.store.home import sync
+from remit.store.redact import Redactor
+
+T = TypeVar("T")
+
+FILE: Final = "secrets"
+SERVICE: Final = "remit"
+MOST: Final = 65_536  # characters of one value
+_MOST_BYTES: Final = 4_194_304
+_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
+_OTHERS: Final = 0o077
+
+
+class Ring(Protocol):
+    """A keyring: one text for each pair of a service and a name."""
+
+    def get_password(self, service: str, username: str, /) -> str | None: ...
+
+    def set_password(self, service: str, username: str, password: str, /) -> None: ...
+
+    def delete_password(self, service: str, username: str, /) -> None: ...
+
+
+def machine_ring() -> Ring | None:
+    """The keyring of this machine, if there is one that keeps what it is given."""
+    try:
+        # It is an extra, and loads slowly.
+        found: Ring = importlib.import_module("keyring").get_keyring()
+        # Below 1 stand those that fail, forget, or write plain text.
+        good = float(getattr(found, "priority", 0)) >= 1
+    except Exception:  # noqa: BLE001 - whatever is wrong with it, there is none
+        return None
+    return found if good else None
+
+
+class Secrets:
+    """All secrets of one home. Whatever is handed out, `hide` knows from then on."""
+
+    def __init__(self, home: Path, ring: Ring | None = None, hide: Redactor | None = None) -> None:
+        self._home = home
+        self._ring = ring
+        self.hide: Final = hide or Redactor()
+
+    @property
+    def where(self) -> str:
+        """Where they are kept, in words."""
+        return "the keyring" if self._in_ring() else str(self._file)
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(sorted(self._read()))
+
+    def get(self, name: str) -> str:
+        """What a name stands for, as it is now."""
+        found = self._read().get(name)
+        if found is None:
+            raise NotFound("secret", f"{name!r:.80} in {self.where}; `remit secrets set` makes one")
+        self.hide.learn(found)
+        return found
+
+    def token(self, name: str) -> Callable[[], str]:
+        """What asks for a secret at each use, so that a renewed one needs no restart."""
+        return lambda: self.get(name)
+
+    def learn_all(self) -> None:
+        """Have `hide` know every secret there is."""
+        for value in self._read().values():
+            self.hide.learn(value)
+
+    def put(self, name: str, value: str) -> None:
+        """Keep a value under a name, in place of what was there."""
+        if not _NAME.fullmatch(name):
+            raise BadInput(
+                f"The name {name!r:.80} must be 1 to 64 letters, digits, -, _ and dots, "
+                "and begin with a letter.",
+                field="name",
+            )
+        wrong = _wrong(value)
+        if wrong is not None:
+            raise BadInput(f"The value of {name} {wrong}", field="value")
+        with self._held():
+            self._write({**self._read(), name: value})
+
+    def drop(self, name: str) -> None:
+        """Forget a name and what it stands for."""
+        with self._held():
+            kept = dict(self._read())
+            if kept.pop(name, None) is None:
+                raise NotFound("secret", f"{name!r:.80} in {self.where}")
+            self._write(kept)
+
+    def move_to_file(self) -> None:
+        """Keep them in the file from now on, as is right where no keyring opens."""
+        with self._held():
+            if not self._in_ring() or self._ring is None:
+                return
+            text = _asked(self._ring.get_password, self._user)
+            _replace(self._file, text or "{}\n")
+            if text is not None:
+                _asked(self._ring.delete_password, self._user)
+
+    def __repr__(self) -> str:
+        return f"Secrets(in {self.where})"
+
+    # Beneath ------------------------------------------------------------------------------------
+
+    @property
+    def _file(self) -> Path:
+        return self._home / FILE
+
+    @property
+    def _user(self) -> str:
+        return str(self._home.absolute())
+
+    def _in_ring(self) -> bool:
+        return self._ring is not None and not os.path.lexists(self._file)
+
+    def _read(self) -> Mapping[str, str]:
+        if self._in_ring() and self._ring is not None:
+            return _parsed(_asked(self._ring.get_password, self._user), self.where)
+        return _parsed(_content(self._file), self.where)
+
+    def _write(self, secrets: Mapping[str, str]) -> None:
+        text = json.dumps(secrets, ensure_ascii=False, indent=1, sort_keys=True)
+        if self._in_ring() and self._ring is not None:
+            _asked(self._ring.set_password, self._user, text)
+        else:
+            _replace(self._file, text + "\n")
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """One change at a time: two at once would each write without the other's."""
+        self._home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        opened = os.open(self._home, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(opened)
+
+
+def _asked(ask: Callable[..., T], *words: str) -> T:
+    """Ask the keyring. One that does not open is the operator's to open."""
+    try:
+        return ask(SERVICE, *words)
+    except Exception as error:  # noqa: BLE001 - each keyring has errors of its own
+        what = type(error).__name__
+    # Outside, so that what it said does not come along: that may hold a value.
+    raise StoreTrouble(
+        f"The keyring of this machine does not open ({what}). Unlock it, or keep the secrets in a "
+        "file: `remit secrets set NAME --file`."
+    )
+
+
+def _wrong(value: str) -> str | None:
+    if not value.strip():
+        return "is empty; give it on the standard input."
+    if len(value) > MOST:
+        return f"has {len(value)} characters; at most {MOST} are kept."
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return "is no text; write it in UTF-8."
+    return "holds a NUL, which no key does." if "\0" in value else None
+
+
+def _content(path: Path) -> str | None:
+    """What the file says; None if there is none. A file that others can read is not believed."""
+    try:
+        opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        raise StoreTrouble(f"{path} is a link; it must be a file. Put the file there.") from None
+    try:
+        wrong = _unsafe(path, os.fstat(opened))
+        if wrong is not None:
+            raise StoreTrouble(wrong)
+        with os.fdopen(opened, "rb", closefd=False) as file:
+            return file.read(_MOST_BYTES).decode("utf-8", "replace")
+    finally:
+        os.close(opened)
+
+
+def _unsafe(path: Path, found: os.stat_result) -> str | None:
+    if not stat.S_ISREG(found.st_mode):
+        return f"{path} is no file. Move it away, and set the secrets again."
+    if found.st_mode & _OTHERS:
+        return (
+            f"{path} can be read or written by others (mode {found.st_mode & 0o777:o}). "
+            f"Run `chmod 600 {path}`; if others use this machine, renew the secrets in it."
+        )
+    if found.st_uid not in (os.geteuid(), 0):
+        return f"{path} belongs to somebody else. Make it yours with chown."
+    return None
+
+
+def _parsed(text: str | None, where: str) -> Mapping[str, str]:
+    found: object = {}
+    try:
+        found = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        found = None  # raised below, outside: a parser's error carries all that it read
+    if isinstance(found, dict) and all(isinstance(value, str) for value in found.values()):
+        return found
+    raise StoreTrouble(
+        f"What is kept in {where} is damaged: it must be one JSON object of names and texts. "
+        "Mend it, or remove it and set the secrets again."
+    )
+
+
+def _replace(path: Path, text: str) -> None:
+    """Put the file in place whole and durably; before and after, only its owner reads it."""
+    fresh = path.with_name(f".{path.name}.new")
+    fresh.unlink(missing_ok=True)  # of one who was cut off
+    opened = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(opened, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)
+    sync(path.parent)

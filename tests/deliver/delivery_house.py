@@ -1,0 +1,323 @@
+"""The real spine, courier and store, taken apart into single effects that a model can walk.
+
+A leg is the production code from `run.run` to `moves.finish`. It is deterministic, so where it
+stands is known from what it was given and what it heard since: it is run again from its beginning
+with the same answers, up to the next thing it wants done. What it wants is a verb of the store,
+which is run on a real (in-memory) database, or a word with the channel, which the model answers.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from random import Random
+from typing import Concatenate, Final, ParamSpec, TypeAlias, TypeVar, cast
+
+from remit import run
+from remit.brain.absent import NoBrain
+from remit.brain.think import Thinker
+from remit.deliver.courier import Courier
+from remit.engine.local import LocalEngine
+from remit.engine.steps import LocalSteps
+from remit.errors import LeaseLost
+from remit.model.delivery import (
+    Accepted,
+    Answer,
+    Delivery,
+    Keeps,
+    Parcel,
+    Refused,
+    Report,
+    Reported,
+    Retry,
+    Unknown,
+)
+from remit.model.ids import DeliveryId, Ids, ReviewId, RunId, SessionId, TaskId, WorkerId
+from remit.model.plan import Rule
+from remit.model.review import Answered, Decision
+from remit.model.task import Creator, Priority, Source, SourceKind, Task, TaskType
+from remit.plan.draft import Planner
+from remit.settings import Engine as Limits
+from remit.store import deliveries, home, moves, queue, reviews, tasks
+from remit.store.connection import SqliteTx, as_mapping
+from remit.store.database import Cell, Params, Tx, statement
+from remit.store.queue import Claim, Wanted
+from remit.verify.verdict import Verifier
+from tests.stage import NoRecall
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+NOW: Final = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)  # it is always now; what is past was longer ago
+GRACE: Final = 3600.0
+HOUR: Final = timedelta(hours=1)
+ID: Final = TaskId("task-01JZ0000000000000000000000")
+KEY: Final = DeliveryId("dlv-01JZ0000000000000000000000")
+_MS: Final = int(NOW.timestamp() * 1000)
+_TABLES: Final = ("tasks", "deliveries", "attempts", "reviews", "steps")
+_SELECT: Final = {name: f"SELECT * FROM {name}" for name in _TABLES}  # noqa: S608 - named above
+_LONG_AGO: Final = _MS - int(GRACE * 1000)
+
+Rows: TypeAlias = tuple[tuple[tuple[Cell, ...], ...], ...]  # of each table, all rows
+Protocol: TypeAlias = type[Courier]
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """The leg wants this written."""
+
+    work: Callable[[Tx], object]
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """The leg wants the channel to send, or to look."""
+
+    what: str  # "send" or "find"
+
+
+class _Next(BaseException):
+    """No error: it is how far a leg is known."""
+
+    def __init__(self, want: Verb | Ask) -> None:
+        super().__init__()
+        self.want = want
+
+
+class _Chance(Random):
+    def random(self) -> float:
+        return 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """What a channel can do about a doubt."""
+
+    looks: bool = False  # it can be asked what arrived
+    blind: bool = False  # a mistake: it takes silence and 5xx for a no
+
+
+class _Script:
+    """Store, channel and clock of one leg: say again what was heard, then stop."""
+
+    name: Final = "post"
+    guidance: Final = ""
+    most: Final = 100
+    grace: Final = GRACE
+
+    def __init__(self, heard: Sequence[object], kind: Sort) -> None:
+        self._heard = list(heard)
+        self.keeps = Keeps.LOOKUP if kind.looks else Keeps.NOTHING
+        self._blind = kind.blind
+
+    def now(self) -> datetime:
+        return NOW
+
+    async def sleep(self, seconds: float) -> None:
+        raise AssertionError(seconds)
+
+    async def write(
+        self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        def verb(tx: Tx) -> object:
+            return work(tx, *args, **kwargs)
+
+        return cast("T", self._next(Verb(verb, work.__name__)))
+
+    async def read(
+        self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        raise AssertionError(work, args, kwargs)
+
+    def on_commit(self, tell: Callable[[int], None]) -> None:
+        """Nobody is told: the model looks by itself."""
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+    async def send(self, parcel: Parcel) -> Answer:
+        assert (parcel.key, parcel.body) == (KEY, "Good day.")
+        answer = cast("Answer", self._next(Ask("send")))
+        if self._blind and isinstance(answer, Unknown):
+            return Retry(answer.why, GRACE)
+        return answer
+
+    async def find(self, parcel: Parcel) -> Accepted | Refused | None:
+        assert parcel.key == KEY
+        return cast("Accepted | None", self._next(Ask("find")))
+
+    def _next(self, want: Verb | Ask) -> object:
+        if not self._heard:
+            raise _Next(want)
+        said = self._heard.pop(0)
+        if isinstance(said, BaseException):
+            raise said
+        return said
+
+
+class PlayedTx(SqliteTx):
+    """The production statements; some may be swapped for wrong ones, to see whether it is seen."""
+
+    def __init__(self, connection: sqlite3.Connection, wrong: Mapping[str, str]) -> None:
+        super().__init__(connection)
+        self._wrong = wrong
+
+    def run(self, name: str, params: Params = ()) -> int:
+        sql = self._wrong.get(name) or statement(name)
+        return self._connection.execute(sql, params).rowcount
+
+
+class House:
+    """The database as it stands at some point, and what becomes of it."""
+
+    def __init__(
+        self, kind: Sort, protocol: Protocol = Courier, wrong: Mapping[str, str] | None = None
+    ) -> None:
+        self._kind = kind
+        self._protocol = protocol
+        self._connection = sqlite3.connect(":memory:", isolation_level=None)
+        self._connection.row_factory = as_mapping
+        home.migrate(self._connection)
+        # Only so that a point can be put back as it was found; nothing else goes around the rules.
+        self._connection.execute("DROP TRIGGER tasks_start_new")
+        self._tx = PlayedTx(self._connection, wrong or {})
+        self._columns = {name: self._columns_of(name) for name in _TABLES}
+        self._loop = asyncio.new_event_loop()
+        self.calls = 0
+
+    def close(self) -> None:
+        self._loop.close()
+        self._connection.close()
+
+    # The store ----------------------------------------------------------------------------------
+
+    def first(self) -> Rows:
+        """A task with one delivery to the owner, ranked and due."""
+        task = Task(
+            id=ID,
+            type=TaskType.IMMEDIATE,
+            source=Source(SourceKind.MANUAL, "1"),
+            title="Greet",
+            instructions="Greet",
+            created_at=NOW,
+            last_updated=NOW,
+            created_by=Creator.USER,
+            session_id=SessionId("ses-1"),
+            delivery=(Delivery("post", content="Good day.", id=KEY),),
+        )
+
+        def begin(tx: Tx) -> None:
+            tasks.admit(tx, task)
+            queue.rank(tx, ID, Priority.LOW, Rule("default", "no rule matched"), NOW)
+
+        return self.does(None, begin)[0]
+
+    def does(self, rows: Rows | None, work: Callable[[Tx], T]) -> tuple[Rows, T | LeaseLost]:
+        """Run a verb where the store stands like this; return how it stands then."""
+        self.calls += 1
+        said: T | LeaseLost
+        self._tx.begin()
+        try:
+            if rows is not None:
+                self._load(rows)
+            self._connection.execute("SAVEPOINT verb")
+            try:
+                said = work(self._tx)
+            except LeaseLost as lost:
+                self._connection.execute("ROLLBACK TO verb")
+                said = lost
+            return self._dump(), said
+        finally:
+            self._tx.rollback()
+
+    def _columns_of(self, table: str) -> tuple[str, ...]:
+        found = self._connection.execute(f"PRAGMA table_info({table})").fetchall()
+        return tuple(str(row["name"]) for row in found)
+
+    def _dump(self) -> Rows:
+        return tuple(
+            tuple(tuple(row.values()) for row in self._connection.execute(_SELECT[name]))
+            for name in _TABLES
+        )
+
+    def _load(self, rows: Rows) -> None:
+        for name, found in zip(_TABLES, rows, strict=True):
+            marks = ", ".join("?" * len(self._columns[name]))
+            insert = f"INSERT INTO {name} VALUES ({marks})"  # noqa: S608 - one of five names
+            self._connection.executemany(insert, found)
+
+    def table(self, rows: Rows, name: str) -> list[dict[str, Cell]]:
+        columns = self._columns[name]
+        return [dict(zip(columns, row, strict=True)) for row in rows[_TABLES.index(name)]]
+
+    # The engine ---------------------------------------------------------------------------------
+
+    def claims(self, rows: Rows, worker: str) -> tuple[Rows, Claim | None]:
+        lease = cast("int", self.table(rows, "tasks")[0]["lease"])
+        wanted = Wanted(1, {}, suspects=True, ageing=HOUR)
+        claimer = WorkerId(worker)
+        after, found = self.does(
+            rows, lambda tx: queue.claim(tx, claimer, wanted, lambda: RunId(f"run-{lease}"), NOW)
+        )
+        assert not isinstance(found, LeaseLost)
+        return after, found[0] if found else None
+
+    def releases(self, rows: Rows, worker: str) -> Rows:
+        """Another process starts, and takes whoever holds the task for dead."""
+        lease = cast("int", self.table(rows, "tasks")[0]["lease"])
+        review = ReviewId(f"rev-poison-{lease}")
+        starter = WorkerId(worker)
+        return self.does(rows, lambda tx: queue.release_orphans(tx, starter, lambda: review, NOW))[
+            0
+        ]
+
+    def later(self, rows: Rows) -> Rows:
+        """Time passes until the task is due; a doubt that is older than its grace stays so."""
+
+        def wait(tx: Tx) -> None:
+            tx.ask("UPDATE tasks SET due_at = ?", (_MS,))
+            tx.ask(
+                "UPDATE deliveries SET doubted_at = ? WHERE doubted_at IS NOT NULL", (_LONG_AGO,)
+            )
+
+        return self.does(rows, wait)[0]
+
+    # Everybody else -----------------------------------------------------------------------------
+
+    def reported(self, rows: Rows, ref: str, arrived: bool) -> Rows:
+        said = Report(Reported(ref, arrived, "" if arrived else "undeliverable"), key=KEY)
+        return self.does(rows, lambda tx: deliveries.report(tx, said, NOW))[0]
+
+    def decided(self, rows: Rows, review: str, answer: Answered) -> Rows:
+        decision, asked = Decision(answer), ReviewId(review)
+        return self.does(rows, lambda tx: reviews.decide(tx, asked, decision, NOW))[0]
+
+    def cancelled(self, rows: Rows) -> Rows:
+        return self.does(rows, lambda tx: moves.cancel(tx, ID, NOW))[0]
+
+    # A leg --------------------------------------------------------------------------------------
+
+    def wants(self, claim: Claim, heard: Sequence[object]) -> Verb | Ask | None:
+        """What a leg wants next that has heard this; None if it has come to its end."""
+        script = _Script(heard, self._kind)
+        courier = self._protocol({"post": script}, now=script.now)
+        rooms = run.Rooms(Planner(), NoRecall(), Thinker(NoBrain(), {}), Verifier({}), courier)
+        try:
+            self._loop.run_until_complete(_leg(claim, script, rooms))
+        except _Next as stop:
+            return stop.want
+        return None
+
+
+async def _leg(claim: Claim, script: _Script, rooms: run.Rooms) -> None:
+    """As the engine runs it: by the engine."""
+    ids = Ids(script.now, lambda _: claim.lease.number)
+    engine = LocalEngine(script, script, ids, rooms, Limits(attempts=9))
+    engine._chance = _Chance()
+    steps = LocalSteps(claim, script, script, 3600)
+    me = asyncio.current_task()
+    assert me is not None
+    engine._legs[claim.task.id] = (me, steps)
+    await engine._leg(steps)

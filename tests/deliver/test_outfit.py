@@ -1,0 +1,239 @@
+"""From settings and secrets to channels: what is made, what is refused, what is never shown."""
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from remit.deliver import outfit
+from remit.deliver.apprise_ import Apprise
+from remit.deliver.bridge import Bridge
+from remit.deliver.email import Email
+from remit.deliver.ways import Closes, Keys, Outfit, Way, variable
+from remit.deliver.webhook import Webhook
+from remit.deliver.whatsapp import WhatsApp
+from remit.errors import BadInput
+from remit.model.delivery import Keeps, Locked, Parcel
+from remit.ports import Channel, Reconciles, Shapes
+from remit.settings import Settings, load
+from remit.store.home import prepare
+from remit.store.secrets import Secrets
+from remit.store.sqlite import Sqlite
+from remit.testing import FrozenClock
+
+CANARY: Final = "EAAcanary99aa88bb77cc"
+PARCEL: Final = Parcel("dlv-01JZ", None, "Good day.")
+ALL: Final = """\
+[channels.ninas_whatsapp]
+kind = "whatsapp"
+number_id = "106540352242922"
+token = "whatsapp_token"
+app_secret = "app_secret"
+owner = "972501234567"
+template = "note"
+aliases = ["my phone"]
+
+[channels.phone]
+kind = "bridge"
+url = "http://127.0.0.1:9"
+token = "bridge_token"
+knows_ids = true
+
+[channels.post]
+kind = "email"
+host = "127.0.0.1"
+port = 9
+security = "none"
+user = "nina"
+password = "mail_password"
+sender = "nina@example.test"
+owner = "owner@example.test"
+imap_host = "127.0.0.1"
+imap_port = 9
+imap_security = "none"
+
+[channels.shop]
+kind = "webhook"
+url = "https://hooks.example.test/in"
+secret = "hook_secret"
+
+[channels.push]
+kind = "apprise"
+owner = "me"
+targets = { me = "push_address" }
+"""
+
+
+def read(home: Path, text: str) -> Settings:
+    home.mkdir(exist_ok=True)
+    (home / "settings.toml").write_text(text, encoding="utf-8")
+    return load({"REMIT_HOME": str(home)})
+
+
+async def fitted(home: Path, text: str, **environ: str) -> tuple[Outfit, Keys]:
+    settings = read(home, text)
+    keys = Keys(Secrets(home), environ, settings.channels)
+    prepare(settings.database)
+    db = Sqlite(settings.database)
+    try:
+        return outfit.fit(keys, db, FrozenClock()), keys
+    finally:
+        await db.close()
+
+
+async def test_each_kind_becomes_its_channel_under_the_name_of_the_settings(
+    tmp_path: Path,
+) -> None:
+    made, _ = await fitted(tmp_path, ALL)
+    kinds = [type(channel) for channel in made.channels.values()]
+
+    assert kinds == [WhatsApp, Bridge, Email, Webhook, Apprise]
+    assert [channel.name for channel in made.channels.values()] == list(made.channels)
+    assert made.ways[0] == Way("ninas_whatsapp", "whatsapp", ("my phone",))
+    assert [way.kind for way in made.ways[1:]] == ["whatsapp", "email", "webhook", "apprise"]
+    assert list(made.hooks) == ["ninas_whatsapp"]
+    await made.close()
+
+
+async def test_what_each_channel_keeps_and_can_do_is_what_the_courier_derives_from(
+    tmp_path: Path,
+) -> None:
+    made, _ = await fitted(tmp_path, ALL)
+    can: dict[str, tuple[Keeps, bool, bool]] = {}
+    for name, channel in made.channels.items():
+        some: Channel = channel
+        can[name] = (some.keeps, isinstance(some, Shapes), isinstance(some, Reconciles))
+
+    assert can == {
+        "ninas_whatsapp": (Keeps.NOTHING, True, True),
+        "phone": (Keeps.KEY, True, True),
+        "post": (Keeps.LOOKUP, False, True),
+        "shop": (Keeps.KEY, False, True),
+        "push": (Keeps.NOTHING, False, False),
+    }
+    assert [isinstance(each, Closes) for each in made.channels.values()].count(True) == 2
+    await made.close()
+
+
+@pytest.mark.parametrize("name", ["ninas_whatsapp", "post", "shop", "push"])
+async def test_a_missing_secret_keeps_nothing_from_starting_and_locks_its_channel(
+    tmp_path: Path, name: str
+) -> None:
+    settings = read(tmp_path, ALL)
+    keys = Keys(Secrets(tmp_path), {}, settings.channels)
+    prepare(settings.database)
+    db = Sqlite(settings.database)
+    made = outfit.fit(keys, db, FrozenClock())
+
+    assert isinstance(await made.channels[name].send(PARCEL), Locked)
+    await made.close()
+    await db.close()
+
+
+async def test_a_secret_is_what_is_kept_else_what_the_environment_says_as_it_is_now(
+    tmp_path: Path,
+) -> None:
+    _, keys = await fitted(tmp_path, ALL, WHATSAPP_TOKEN="from-environment-1")
+    token = keys.token("whatsapp_token")
+
+    assert token() == "from-environment-1"
+    keys.kept.put("whatsapp_token", CANARY)
+    assert token() == CANARY
+    keys.kept.drop("whatsapp_token")
+    assert token() == "from-environment-1"
+    assert keys.token("")() == ""
+    assert variable("mail.password-2") == "MAIL_PASSWORD_2"
+
+
+async def test_every_secret_is_known_so_that_none_goes_out_and_none_is_shown(
+    tmp_path: Path,
+) -> None:
+    Secrets(tmp_path).put("whatsapp_token", CANARY)
+    Secrets(tmp_path).put("of_something_else", "another-canary-4455")
+    made, keys = await fitted(tmp_path, ALL, HOOK_SECRET="whsec-from-outside")
+
+    keys.learn_all()
+    assert keys.seen == {CANARY, "another-canary-4455", "whsec-from-outside"}
+    keys.kept.put("whatsapp_token", "the-renewed-one-0123 the-old-one-of-before-9")
+    assert keys.token("whatsapp_token")() in keys.seen
+    assert {"the-renewed-one-0123", "the-old-one-of-before-9", CANARY} <= keys.seen
+    assert CANARY not in keys.kept.hide(f"It said {CANARY}.")
+    shown = repr(made) + repr(keys) + repr(keys.chosen)
+    assert "canary" not in shown
+    assert "whsec-from-outside" not in shown
+    await made.close()
+
+
+async def test_secrets_that_cannot_be_read_are_unknown_and_open_nothing(tmp_path: Path) -> None:
+    Secrets(tmp_path).put("whatsapp_token", CANARY)
+    (tmp_path / "secrets").chmod(0o644)
+    _, keys = await fitted(tmp_path, ALL)
+
+    keys.learn_all()
+    assert keys.seen == set()
+
+
+WHATSAPP: Final = '[channels.w]\nkind = "whatsapp"\nnumber_id = "1"\ntoken = "t"\n'
+EMAIL: Final = '[channels.e]\nkind = "email"\nhost = "h.test"\nsender = "a@b.test"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("channels = 5", "channels in {file} must be a table of channels."),
+        ("[channels]\nw = 5", "[channels.w] in {file} must be a table with a kind."),
+        ("[channels.w]\nnumber_id = '1'", "it has no kind; it may be whatsapp, bridge, email,"),
+        ("[channels.w]\nkind = 'fax'", "kind is 'fax'; it may be whatsapp, bridge, email,"),
+        ("[channels.dashboard]\nkind = 'email'", "small letters, digits and _, and not dashboard"),
+        ("[channels.'Nina']\nkind = 'email'", "a name is of small letters"),
+        ("[channels.w]\nkind = 'whatsapp'\ntoken = 't'", "it lacks the field 'number_id'."),
+        (WHATSAPP + "tokn = 't'", "it has no field 'tokn'. Known: kind, number_id, token,"),
+        (WHATSAPP + "owner = 5", "owner must be"),
+        (WHATSAPP + "aliases = [' ']", "an alias may not be empty"),
+        (WHATSAPP + "aliases = ['e']\n" + EMAIL, "'e' names both w and e."),
+        (WHATSAPP + f"app_secret = '{CANARY} x'", "what is secret is given by its name"),
+        ("[channels.p]\nkind = 'apprise'\ntargets = { me = 5 }", "targets must map names"),
+    ],
+)
+def test_a_mistake_in_the_settings_is_refused_by_name(
+    tmp_path: Path, text: str, sentence: str
+) -> None:
+    with pytest.raises(BadInput) as refused:
+        read(tmp_path, text)
+
+    assert sentence.replace("{file}", str(tmp_path / "settings.toml")) in str(refused.value)
+    assert CANARY not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (WHATSAPP + "owner = '+49 151'", "[channels.w]: '+49 151' is no WhatsApp address."),
+        (WHATSAPP + "url = 'http://graph.test'", "[channels.w]: The address"),
+        (WHATSAPP + "template = 'A b'", "[channels.w]: The template 'A b' cannot be one"),
+        (EMAIL + "security = 'maybe'", "[channels.e]: The security 'maybe' is none; it may be"),
+        (EMAIL + "security = 'none'", "[channels.e]: The line to h.test must be private"),
+        (EMAIL + "imap_host = 'h.test'", "[channels.e]: A user needs a password"),
+        (EMAIL + "owner = 'nobody'", "[channels.e]: "),
+        (
+            "[channels.h]\nkind = 'webhook'\nurl = 'http://hooks.test/x'\nsecret = 's'",
+            "[channels.h]: The hook cannot be used.",
+        ),
+    ],
+)
+async def test_what_a_channel_cannot_be_is_said_with_its_name(
+    tmp_path: Path, text: str, sentence: str
+) -> None:
+    with pytest.raises(BadInput) as refused:
+        await fitted(tmp_path, text)
+
+    assert sentence in str(refused.value)
+    keys = Keys(Secrets(tmp_path), {}, load({"REMIT_HOME": str(tmp_path)}).channels)
+    (wrong,) = outfit.complaints(keys, FrozenClock()).values()
+    assert str(refused.value).endswith(wrong)
+
+
+def test_good_settings_have_no_complaints(tmp_path: Path) -> None:
+    keys = Keys(Secrets(tmp_path), {}, read(tmp_path, ALL).channels)
+
+    assert outfit.complaints(keys, FrozenClock()) == {}

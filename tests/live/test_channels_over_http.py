@@ -1,0 +1,317 @@
+"""Channels from the settings, over real HTTP: what is sent, what comes back, what heals a doubt."""
+
+import json
+import logging
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from remit.cli.up import hush
+from remit.model.delivery import DeliveryStatus
+from remit.model.review import Answered
+from remit.model.status import Reason, Status
+from remit.notify import notice
+from tests.live.channel_house import NAME, VERIFY, WHATSAPP, ChannelHouse, only, states
+from tests.live.whatsapp import (
+    PERSON,
+    SECRET,
+    TOKEN,
+    Cut,
+    Order,
+    Provider,
+    ask,
+    call,
+    sign,
+    statuses,
+    tell,
+)
+
+
+def whatsapp(provider: Provider) -> str:
+    return WHATSAPP.format(url=provider.url)
+
+
+async def reported(house: ChannelHouse, provider: Provider, *told: str) -> None:
+    """The provider reports on everything that it accepted, as signed calls."""
+    lives = [provider.status(message, each) for message in provider.accepted for each in told]
+    assert await tell(house.hook, call(statuses(*lives))) == 200
+
+
+async def test_a_text_is_sent_by_the_name_of_the_settings_and_a_report_changes_nothing_more(
+    tmp_path: Path,
+) -> None:
+    async with Provider() as provider, ChannelHouse(tmp_path, whatsapp(provider)) as house:
+        await house.owner_wrote()
+        task = await house.send(NAME, "# Parks\n\n- **Lumphini**")
+        before = only(task)
+        await reported(house, provider, "sent", "delivered", "read")
+        task = await house.passes(task.id, 3600)
+
+        assert task.status is Status.COMPLETED
+        assert only(task) == before
+        assert only(task).receipt == provider.accepted[0].ref
+        assert [m.text for m in provider.accepted] == ["*Parks*\n\n• *Lumphini*"]
+        assert [(m.to, m.key) for m in provider.accepted] == [(PERSON, only(task).id)]
+
+
+async def test_a_lost_answer_is_waited_for_and_healed_by_the_report_with_one_message(
+    tmp_path: Path,
+) -> None:
+    async with Provider() as provider, ChannelHouse(tmp_path, whatsapp(provider)) as house:
+        await house.owner_wrote()
+        provider.orders = [Order(cut=Cut.BEFORE_ANSWER, accept=True), Order()]
+        task = await house.send(NAME, "Good day.")
+        assert states(task) == ["unknown"]
+        assert task.status is Status.DELIVERING
+        assert await house.world.waiting() == []
+
+        await house.passes(task.id, 120)
+        await reported(house, provider, "delivered")
+        task = await house.passes(task.id, 1)
+
+        assert (task.status, states(task)) == (Status.COMPLETED, ["sent"])
+        assert only(task).receipt == provider.accepted[0].ref
+        assert len(provider.accepted) == 1
+
+
+async def test_without_a_report_the_owner_is_asked_after_the_grace_and_not_before(
+    tmp_path: Path,
+) -> None:
+    async with Provider() as provider, ChannelHouse(tmp_path, whatsapp(provider)) as house:
+        await house.owner_wrote()
+        provider.orders = [Order(cut=Cut.BEFORE_ANSWER, accept=True), Order()]
+        task = await house.send(NAME, "Good day.")
+        await house.passes(task.id, 899)
+        assert await house.world.waiting() == []
+
+        task = await house.passes(task.id, 2)
+
+        assert task.status is Status.NEEDS_REVIEW
+        assert (await house.only_question()).reason is Reason.AMBIGUOUS
+        await house.world.decide(await house.only_question(), Answered.ARRIVED)
+        assert (await house.passes(task.id)).status is Status.COMPLETED
+        assert len(provider.heard) == 1
+
+
+async def test_a_failure_that_is_reported_settles_the_doubt_as_not_sent(tmp_path: Path) -> None:
+    async with Provider() as provider, ChannelHouse(tmp_path, whatsapp(provider)) as house:
+        await house.owner_wrote()
+        provider.orders = [Order(cut=Cut.BEFORE_ANSWER, accept=True), Order()]
+        task = await house.send(NAME, "Good day.")
+        failed = provider.failed(provider.accepted[0], 131026, "Message undeliverable")
+        late = provider.status(provider.accepted[0], "sent")
+        assert await tell(house.hook, call(statuses(failed), statuses(late))) == 200
+        task = await house.passes(task.id, 1)
+
+        assert task.status is Status.FAILED
+        assert only(task).status is DeliveryStatus.REFUSED
+        assert "131026" in (only(task).reason or "")
+
+
+async def test_what_was_accepted_and_fails_later_stays_sent_and_is_told_to_the_owner(
+    tmp_path: Path,
+) -> None:
+    async with Provider() as provider, ChannelHouse(tmp_path, whatsapp(provider)) as house:
+        await house.owner_wrote()
+        task = await house.send(NAME, "Good day.")
+        failed = provider.failed(provider.accepted[0], 131047, "Re-engagement message")
+        for _ in range(3):
+            assert await tell(house.hook, call(statuses(failed))) == 200
+        task = await house.passes(task.id, 60)
+
+        assert (task.status, states(task)) == (Status.COMPLETED, ["sent"])
+        history = await house.world.history(task.id)
+        told = [found.text for each in history if (found := notice(each, "Greeting"))]
+        assert len(told) == 2
+        assert told[1].startswith("Greeting: a message did not arrive. ")
+        assert "131047" in told[1]
+        assert len(provider.heard) == 1
+
+
+async def test_an_expired_token_asks_the_owner_and_a_renewed_one_goes_on_after_a_restart(
+    tmp_path: Path,
+) -> None:
+    async with Provider() as provider, ChannelHouse(tmp_path, whatsapp(provider)) as house:
+        await house.owner_wrote()
+        provider.token = "EAAcanaryRenewed00112233"
+        task = await house.send(NAME, "Good day.")
+        question = await house.only_question()
+        assert task.status is Status.NEEDS_REVIEW
+        assert (question.reason, question.about) == (Reason.AUTH, f"channel:{NAME}")
+        assert TOKEN not in question.question
+
+        house.secrets.put("whatsapp_token", provider.token)
+        await house.restart()
+        task = await house.passes(task.id, 60)
+
+        assert task.status is Status.COMPLETED
+        assert len(provider.accepted) == 1
+
+
+async def test_a_missing_secret_asks_the_owner_and_once_set_it_goes_on_without_a_restart(
+    tmp_path: Path,
+) -> None:
+    async with Provider() as provider, ChannelHouse(tmp_path, whatsapp(provider)) as house:
+        await house.owner_wrote()
+        house.secrets.drop("whatsapp_token")
+        task = await house.send(NAME, "Good day.")
+        assert (await house.only_question()).reason is Reason.AUTH
+        assert provider.heard == []
+
+        house.secrets.put("whatsapp_token", TOKEN)
+        await house.approve()
+        task = await house.passes(task.id, 60)
+
+        assert task.status is Status.COMPLETED
+        assert len(provider.accepted) == 1
+
+
+async def test_a_long_text_goes_out_in_parts_in_order_over_a_restart_in_the_middle(
+    tmp_path: Path,
+) -> None:
+    text = "\n\n".join(f"Paragraph {n}. " + "All is well in the park. " * 30 for n in range(40))
+    async with Provider() as provider, ChannelHouse(tmp_path, whatsapp(provider)) as house:
+        await house.owner_wrote()
+        task = await house.send(NAME, text)
+        assert states(task) == ["sent"] + ["pending"] * (len(task.delivery) - 1)
+        await house.passes(task.id, 7)
+        await house.restart()
+        task = await house.passes(task.id, 300)
+
+        assert task.status is Status.COMPLETED
+        assert len(provider.accepted) == len(task.delivery) > 7, "more parts than a task has tries"
+        assert [m.text for m in provider.accepted] == [d.body for d in task.delivery]
+        assert "".join("".join(m.text for m in provider.accepted).split()) == "".join(text.split())
+
+
+async def test_many_messages_to_one_person_keep_the_pace_and_none_fails_by_waiting(
+    tmp_path: Path,
+) -> None:
+    async with Provider() as provider, ChannelHouse(tmp_path, whatsapp(provider)) as house:
+        await house.owner_wrote()
+        tasks = [await house.world.add("Send", content=f"No {n}", channel=NAME) for n in range(9)]
+        await house.passes(tasks[0].id, 300)
+
+        ends = [(await house.world.get(task.id)).status for task in tasks]
+        assert ends == [Status.COMPLETED] * 9
+        assert sorted(m.text for m in provider.accepted) == [f"No {n}" for n in range(9)]
+
+
+async def test_a_provider_that_asks_for_patience_is_given_it(tmp_path: Path) -> None:
+    async with Provider() as provider, ChannelHouse(tmp_path, whatsapp(provider)) as house:
+        await house.owner_wrote()
+        busy = Order(status=429, code=130429, headers={"retry-after": "40"})
+        provider.orders = [busy, Order()]
+        task = await house.send(NAME, "Good day.")
+        await house.passes(task.id, 39)
+        assert (len(provider.heard), provider.accepted) == (1, [])
+
+        task = await house.passes(task.id, 60)
+
+        assert task.status is Status.COMPLETED
+        assert len(provider.accepted) == 1
+
+
+async def test_who_has_not_written_for_a_day_gets_no_text_and_it_is_said(tmp_path: Path) -> None:
+    async with Provider() as provider, ChannelHouse(tmp_path, whatsapp(provider)) as house:
+        await house.owner_wrote()
+        await house.world.run(timedelta(days=1))
+        task = await house.send(NAME, "Good day.")
+
+        assert task.status is Status.FAILED
+        assert "24 hours" in (only(task).reason or "")
+        assert provider.heard == []
+
+
+async def test_a_contact_is_sent_to_at_the_address_of_the_book_if_she_wrote_lately(
+    tmp_path: Path,
+) -> None:
+    anna = "- name: Anna\n  channels:\n    ninas_whatsapp: '+972 50-765 4321'\n"
+    async with Provider() as provider, ChannelHouse(tmp_path, whatsapp(provider)) as house:
+        house.write("contacts.yaml", anna + "  policy: {ninas_whatsapp: allow}\n")
+        early = await house.send(NAME, "Good day.", "Anna")
+        await house.wrote("972507654321", "wamid.in.2")
+        task = await house.send(NAME, "Good day, Anna.", "Anna")
+
+        assert "24 hours" in (only(early).reason or "")
+        assert task.status is Status.COMPLETED
+        assert [(m.to, m.text) for m in provider.accepted] == [("972507654321", "Good day, Anna.")]
+
+
+@pytest.mark.parametrize("secret", ["", "another-secret"])
+async def test_a_call_with_another_signature_settles_nothing_and_keeps_nothing(
+    tmp_path: Path, secret: str
+) -> None:
+    async with Provider() as provider, ChannelHouse(tmp_path, whatsapp(provider)) as house:
+        await house.owner_wrote()
+        provider.orders = [Order(cut=Cut.BEFORE_ANSWER, accept=True), Order()]
+        task = await house.send(NAME, "Good day.")
+        body = call(statuses(provider.status(provider.accepted[0], "delivered")))
+        assert await tell(house.hook, body, sign(body, secret)) == 401
+        assert states(await house.passes(task.id, 1)) == ["unknown"]
+
+
+async def test_the_hook_answers_the_challenge_of_who_knows_the_word(tmp_path: Path) -> None:
+    async with Provider() as provider, ChannelHouse(tmp_path, whatsapp(provider)) as house:
+        assert await ask(house.hook, VERIFY) == "1158201444"
+        assert await ask(house.hook, "another") is None
+        assert await ask(house.hook.replace(NAME, "nobody"), VERIFY) is None
+
+
+async def test_no_secret_is_found_in_anything_that_is_kept(tmp_path: Path) -> None:
+    async with Provider() as provider, ChannelHouse(tmp_path, whatsapp(provider)) as house:
+        await house.owner_wrote()
+        provider.orders = [Order(status=401, code=190, details=f"bad {TOKEN}"), Order()]
+        task = await house.send(NAME, "Good day.")
+        history = await house.world.history(task.id)
+        told = json.dumps([event.data for event in history]) + str(await house.world.waiting())
+
+        assert only(task).status is DeliveryStatus.PENDING
+        for secret in (TOKEN, SECRET, VERIFY):
+            assert secret not in told
+            assert secret not in repr(house.world.house.settings) + repr(house.world.house.outfit)
+
+
+async def test_a_text_with_a_secret_in_it_is_held_and_not_sent(tmp_path: Path) -> None:
+    async with Provider() as provider, ChannelHouse(tmp_path, whatsapp(provider)) as house:
+        await house.owner_wrote()
+        task = await house.send(NAME, f"The word for the hook is {VERIFY}.")
+
+        assert (await house.only_question()).reason is Reason.DELIVERABLE
+        assert task.status is Status.NEEDS_REVIEW
+        assert provider.heard == []
+
+
+async def test_a_secret_that_was_renewed_is_held_back_as_well_without_a_restart(
+    tmp_path: Path,
+) -> None:
+    async with Provider() as provider, ChannelHouse(tmp_path, whatsapp(provider)) as house:
+        await house.owner_wrote()
+        provider.token = "zq-renewed-canary-0815"
+        house.secrets.put("whatsapp_token", provider.token)
+        good = await house.send(NAME, "Good day.")
+        held = await house.send(NAME, f"It is {provider.token}, if you wonder.")
+
+        assert (good.status, held.status) == (Status.COMPLETED, Status.NEEDS_REVIEW)
+        assert (await house.only_question()).reason is Reason.DELIVERABLE
+        assert len(provider.heard) == 1
+
+
+async def test_what_is_logged_shows_no_secret_old_or_renewed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    last = logging.lastResort
+    assert last is not None
+    async with Provider() as provider, ChannelHouse(tmp_path, whatsapp(provider)) as house:
+        await house.owner_wrote()
+        house.secrets.put("whatsapp_token", "zq-renewed-canary-0815")
+        await house.send(NAME, "Good day.")
+        hush(house.world.house.hide)
+        try:
+            for secret in (TOKEN, SECRET, VERIFY, "zq-renewed-canary-0815"):
+                last.handle(logging.makeLogRecord({"msg": "It said %s.", "args": (secret,)}))
+        finally:
+            last.removeFilter(last.filters[-1])
+
+    assert capsys.readouterr().err == "It said ….\n" * 4

@@ -1,0 +1,305 @@
+"""Mail, hooks, a bridge and Apprise from the settings, over real sockets, in a whole house."""
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from remit.deliver.webhook import PAUSES
+from remit.intake.heard import Message
+from remit.model.delivery import DeliveryStatus
+from remit.model.status import Reason, Status
+from remit.model.task import Source, SourceKind, Task
+from remit.notify import notice
+from tests.deliver.test_email_mailbox import report
+from tests.live.channel_house import ChannelHouse, only, states
+from tests.live.hooks import SECRET as HOOK_SECRET
+from tests.live.hooks import Receiver
+from tests.live.mail import PASSWORD, USER, Authority, Fault, PostOffice, Proxy, box
+from tests.live.whatsapp import PERSON, BridgeProvider, Cut, Order
+
+EMAIL = """\
+[channels.post]
+kind = "email"
+host = "127.0.0.1"
+port = {port}
+security = "{security}"
+user = "{user}"
+password = "mail_password"
+sender = "nina@example.test"
+sender_name = "Nina"
+owner = "owner@example.test"
+aliases = ["my mail"]
+ca_file = "{ca}"
+"""
+HOOK = """\
+[channels.shop]
+kind = "webhook"
+url = "{url}"
+secret = "hook_secret"
+private = true
+"""
+BRIDGE = """\
+[channels.phone]
+kind = "bridge"
+url = "{url}"
+owner = "{person}"
+knows_ids = {knows_ids}
+"""
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+def email(port: int, authority: Authority, more: str = "") -> str:
+    told = EMAIL.format(port=port, security="starttls", user=USER, ca=authority.file)
+    return told + more
+
+
+def kept() -> dict[str, str]:
+    return {"mail_password": PASSWORD, "hook_secret": HOOK_SECRET}
+
+
+async def test_a_letter_goes_out_with_markdown_kept_and_its_id_is_the_receipt(
+    tmp_path: Path, authority: Authority
+) -> None:
+    async with (
+        PostOffice(starttls=authority.server(), login=True) as office,
+        ChannelHouse(tmp_path, email(office.port, authority), kept()) as house,
+    ):
+        task = await house.send("post", "# Parks\n\n- **Lumphini**")
+        await office.quiet()
+
+        assert task.status is Status.COMPLETED
+        (mail,) = office.accepted
+        assert mail.to == ("owner@example.test",)
+        assert mail.parsed["Subject"] == "Parks"
+        assert mail.parsed["Message-ID"] == only(task).receipt
+        assert str(only(task).id) in (only(task).receipt or "")
+
+
+_SOURCE = Source(SourceKind.MANUAL, "said-1")
+MAILBOX = """\
+imap_host = "127.0.0.1"
+imap_port = {port}
+imap_security = "none"
+imap_user = "{user}"
+imap_password = "mail_password"
+sent_folders = ["Sent"]
+"""
+
+
+async def cut_after_the_letter(house: ChannelHouse, proxy: Proxy) -> Task:
+    """Send a letter whose answer is lost on the way back, after one that went well."""
+    task = await house.send("post", "Good day.")
+    assert task.status is Status.COMPLETED
+    told = bytes(proxy.said).index(b"250 2.0.0")
+    proxy.fault = Fault(down=proxy.down + told + 2)
+    task = await house.send("post", "Good day.")
+    assert (task.status, states(task)) == (Status.DELIVERING, ["unknown"])
+    return task
+
+
+async def test_a_letter_whose_answer_was_lost_is_found_among_the_sent_ones(tmp_path: Path) -> None:
+    with box(None, tmp_path) as mailbox:
+        await asyncio.to_thread(mailbox.make, "Sent")
+        more = MAILBOX.format(port=mailbox.port, user=USER)
+        async with PostOffice() as office, Proxy(office.port) as proxy:
+            text = EMAIL.format(port=proxy.port, security="none", user="", ca="") + more
+            async with ChannelHouse(tmp_path / "home", text, kept()) as house:
+                task = await cut_after_the_letter(house, proxy)
+                await asyncio.to_thread(mailbox.put, "Sent", office.accepted[1].content)
+                task = await house.passes(task.id, 901)
+
+                assert (task.status, states(task)) == (Status.COMPLETED, ["sent"])
+                assert only(task).receipt == office.accepted[1].parsed["Message-ID"]
+                assert len(office.accepted) == 2
+
+
+async def test_a_letter_in_doubt_that_is_nowhere_is_asked_about_after_the_grace(
+    tmp_path: Path,
+) -> None:
+    async with PostOffice() as office, Proxy(office.port) as proxy:
+        text = EMAIL.format(port=proxy.port, security="none", user="", ca="")
+        async with ChannelHouse(tmp_path, text, kept()) as house:
+            task = await cut_after_the_letter(house, proxy)
+            task = await house.passes(task.id, 901)
+
+            assert task.status is Status.NEEDS_REVIEW
+            assert (await house.only_question()).reason is Reason.AMBIGUOUS
+            assert len(office.accepted) == 2
+
+
+async def test_a_letter_that_comes_back_later_is_told_to_the_owner_once(tmp_path: Path) -> None:
+    with box(None, tmp_path) as mailbox:
+        more = MAILBOX.format(port=mailbox.port, user=USER)
+        async with PostOffice() as office:
+            text = EMAIL.format(port=office.port, security="none", user="", ca="") + more
+            async with ChannelHouse(tmp_path / "home", text, kept()) as house:
+                task = await house.send("post", "Good day.")
+                watch = house.world.house.outfit.watch
+                assert watch is not None
+                assert await watch.look() == 0
+                back = report(original=only(task).receipt or "")
+                await asyncio.to_thread(mailbox.put, "INBOX", back)
+                assert [await watch.look() for _ in range(2)] == [1, 0]
+                await house.restart()
+                again = house.world.house.outfit.watch
+                assert again is not None
+                await again.look()
+
+                history = await house.world.history(task.id)
+                notices = [found for each in history if (found := notice(each, "Greeting"))]
+                told = [each.text for each in notices if each.urgent]
+                assert len(told) == 1
+                assert told[0].startswith("Greeting: a message did not arrive. The letter came")
+                assert (await house.world.get(task.id)).status is Status.COMPLETED
+
+
+async def test_a_mailbox_that_says_nothing_does_not_keep_remit_from_stopping(
+    tmp_path: Path,
+) -> None:
+    called, lines = asyncio.Event(), list[asyncio.StreamWriter]()
+
+    def silent(_: asyncio.StreamReader, line: asyncio.StreamWriter) -> None:
+        lines.append(line)
+        called.set()
+
+    async with await asyncio.start_server(silent, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        text = EMAIL.format(port=9, security="none", user="", ca="")
+        text += MAILBOX.format(port=port, user=USER)
+        async with ChannelHouse(tmp_path, text, kept()) as house:
+            house.world.house.outfit.start()
+            async with asyncio.timeout(20):
+                await called.wait()
+        async with asyncio.timeout(30):  # its thread has a minute
+            await asyncio.get_running_loop().shutdown_default_executor()
+        for line in lines:
+            line.close()
+
+
+async def test_letters_of_one_session_to_one_person_stand_in_one_thread(tmp_path: Path) -> None:
+    async with PostOffice() as office:
+        text = EMAIL.format(port=office.port, security="none", user="", ca="")
+        async with ChannelHouse(tmp_path, text, kept()) as house:
+            said = Message(text="Every day at 10:00 send me 'Good day.' by my mail", source=_SOURCE)
+            heard = await house.world.house.intake.hear(said)
+            assert heard.tasks, heard
+            await house.world.run(timedelta(days=3))
+            alone = await house.send("post", "Good evening.")
+
+            first, second, third, last = (mail.parsed for mail in office.accepted)
+            assert alone.status is Status.COMPLETED
+            assert (first["References"], last["References"]) == (None, None)
+            assert second["In-Reply-To"] == first["Message-ID"]
+            assert third["References"].split() == [first["Message-ID"], second["Message-ID"]]
+
+
+async def test_a_wrong_password_asks_the_owner_and_a_renewed_one_goes_on(
+    tmp_path: Path, authority: Authority
+) -> None:
+    async with (
+        PostOffice(starttls=authority.server(), login=True) as office,
+        ChannelHouse(
+            tmp_path, email(office.port, authority), {"mail_password": "wrong-canary-1"}
+        ) as house,
+    ):
+        task = await house.send("post", "Good day.")
+        question = await house.only_question()
+        assert (question.reason, question.about) == (Reason.AUTH, "channel:post")
+        assert "wrong-canary-1" not in question.question
+
+        house.secrets.put("mail_password", PASSWORD)
+        await house.restart()
+        task = await house.passes(task.id, 60)
+
+        assert task.status is Status.COMPLETED
+        assert len(office.accepted) == 1
+
+
+async def test_a_hook_is_told_until_it_says_yes_and_takes_the_event_once(tmp_path: Path) -> None:
+    async with (
+        Receiver() as receiver,
+        ChannelHouse(tmp_path, HOOK.format(url=receiver.url), kept()) as house,
+    ):
+        cut = Order(cut=Cut.BEFORE_ANSWER, accept=True)
+        receiver.orders = [Order(status=500, accept=True), cut, *[Order(status=503)] * 5, Order()]
+        task = await house.send("shop", "Good day.")
+        for pause in PAUSES[:7]:
+            assert (task.status, states(task)) == (Status.DELIVERING, ["pending"])
+            receiver.now += pause + 1
+            task = await house.passes(task.id, pause + 1)
+
+        assert task.status is Status.COMPLETED, "it is tried more often than a task has tries"
+        assert [taken.text for taken in receiver.taken] == ["Good day."]
+        assert len(receiver.heard) == 8
+        assert len({heard.headers["webhook-id"] for heard in receiver.heard}) == 1
+
+
+async def test_a_hook_that_never_says_yes_is_given_up_after_its_last_pause(tmp_path: Path) -> None:
+    async with (
+        Receiver() as receiver,
+        ChannelHouse(tmp_path, HOOK.format(url=receiver.url), kept()) as house,
+    ):
+        receiver.orders = [Order(status=404)]
+        task = await house.send("shop", "Good day.")
+        task = await house.passes(task.id, sum(PAUSES) + 60)
+
+        assert task.status is Status.FAILED
+        assert only(task).status is DeliveryStatus.REFUSED
+        assert len(receiver.heard) == len(PAUSES) + 1
+
+
+async def test_a_hook_that_is_gone_is_told_nothing_more(tmp_path: Path) -> None:
+    async with (
+        Receiver() as receiver,
+        ChannelHouse(tmp_path, HOOK.format(url=receiver.url), kept()) as house,
+    ):
+        receiver.orders = [Order(status=410)]
+        first = await house.send("shop", "Good day.")
+        second = await house.send("shop", "Good evening.")
+
+        assert [first.status, second.status] == [Status.FAILED] * 2
+        assert only(second).status is DeliveryStatus.REFUSED
+        assert len(receiver.heard) == 1
+
+
+async def test_a_bridge_that_knows_ids_is_given_a_doubtful_message_again_and_sends_it_once(
+    tmp_path: Path,
+) -> None:
+    async with BridgeProvider(knows_ids=True) as bridge:
+        text = BRIDGE.format(url=bridge.root, person=PERSON, knows_ids="true")
+        async with ChannelHouse(tmp_path, text, {}) as house:
+            bridge.orders = [Order(cut=Cut.BEFORE_ANSWER, accept=True), Order()]
+            task = await house.send("phone", "Good day.")
+            assert states(task) == ["unknown"]
+            task = await house.passes(task.id, 61)
+
+            assert task.status is Status.COMPLETED
+            assert only(task).receipt == bridge.accepted[0].ref
+            assert len(bridge.accepted) == 1
+
+
+async def test_a_bridge_that_knows_no_ids_is_asked_about_at_once(tmp_path: Path) -> None:
+    async with BridgeProvider() as bridge:
+        text = BRIDGE.format(url=bridge.root, person=PERSON, knows_ids="false")
+        async with ChannelHouse(tmp_path, text, {}) as house:
+            bridge.orders = [Order(cut=Cut.BEFORE_ANSWER, accept=True), Order()]
+            task = await house.send("phone", "Good day.")
+
+            assert task.status is Status.NEEDS_REVIEW
+            assert (await house.only_question()).reason is Reason.AMBIGUOUS
+            assert len(bridge.accepted) == 1
+
+
+async def test_apprise_without_an_address_asks_the_owner(tmp_path: Path) -> None:
+    text = '[channels.push]\nkind = "apprise"\nowner = "me"\ntargets = { me = "push_address" }\n'
+    async with ChannelHouse(tmp_path, text, {}) as house:
+        task = await house.send("push", "Good day.")
+
+        assert task.status is Status.NEEDS_REVIEW
+        assert (await house.only_question()).about == "channel:push"

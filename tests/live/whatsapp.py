@@ -1,0 +1,370 @@
+"""WhatsApp on loopback: takes messages as the Cloud API does, tells by hook, misbehaves on order.
+
+    async with Provider() as provider:
+        provider.orders = [Order(code=130429, status=429), Order()]   # the last one repeats
+        …
+        assert [message.text for message in provider.accepted] == ["Good day."]
+
+Real HTTP over a real socket. What it accepted is what a person would have got; `heard` counts every
+request that came in whole, so that a second try is seen even if it was refused.
+"""
+
+import asyncio
+import base64
+import hashlib
+import hmac
+import json
+import socket
+import struct
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from itertools import count
+from types import TracebackType
+from typing import Final, Self
+
+import httpx2
+
+TOKEN: Final = "EAAcanary7f3a91c4e2b85d60Zq9xW"
+SECRET: Final = "app-secret-canary-51c07"
+NUMBER_ID: Final = "106540352242922"
+PERSON: Final = "972501234567"
+USER_ID: Final = "IL.13491208655302741918"
+STAMP: Final = 1_772_442_000  # 2 March 2026, 09:00 UTC
+_MOST: Final = 4096
+
+Json = Mapping[str, object]
+
+
+class Cut(Enum):
+    """Where the line is cut, by a reset as of a crashed machine."""
+
+    IN_REQUEST = auto()  # half of the request was read
+    BEFORE_ANSWER = auto()
+    IN_ANSWER = auto()  # the head and half of the body went out
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What the provider does with one request."""
+
+    status: int = 200
+    code: int | None = None  # of an error, as the provider counts them
+    details: str = "Something about it."
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | None = None  # these bytes instead of an answer
+    accept: bool | None = None  # by default: if it answers 200 and is not cut
+    cut: Cut | None = None
+    silent: bool = False  # never answers
+    pace: float = 0  # seconds between two bytes of the answer
+
+    @property
+    def accepts(self) -> bool:
+        if self.accept is not None:
+            return self.accept
+        return self.status == 200 and self.cut is None and not self.silent
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def fields(self) -> dict[str, object]:
+        found: object = json.loads(self.body or b"{}")
+        assert isinstance(found, dict)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What a person would get."""
+
+    ref: str
+    to: str
+    text: str
+    key: str | None
+    kind: str
+
+
+class Loopback:
+    """An HTTP server on loopback that can be rude."""
+
+    def __init__(self) -> None:
+        self.orders: list[Order] = [Order()]
+        self.heard: list[Heard] = []
+        self._busy: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._welcome, "127.0.0.1", 0)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._server.close()
+        for task in self._busy:
+            task.cancel()
+        await asyncio.gather(*self._busy, return_exceptions=True)
+        await self._server.wait_closed()
+
+    @property
+    def root(self) -> str:
+        host, port = self._server.sockets[0].getsockname()
+        return f"http://{host}:{port}"
+
+    def answer(self, heard: Heard, order: Order) -> tuple[int, bytes]:
+        """The status and body of the answer to a request that came in whole."""
+        raise NotImplementedError
+
+    # Beneath ------------------------------------------------------------------------------------
+
+    def _welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(self._serve(reader, writer))
+        self._busy.add(task)
+        task.add_done_callback(self._busy.discard)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            with suppress(ConnectionError, asyncio.IncompleteReadError, ValueError):
+                while await self._one(reader, writer):
+                    pass
+        finally:
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+    async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Answer one request; true if the connection stays open for the next."""
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        request, *lines = head.strip().split("\r\n")
+        pairs = (line.partition(":") for line in lines)
+        headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
+        length = int(headers.get("content-length", "0"))
+        order = self.orders.pop(0) if len(self.orders) > 1 else self.orders[0]
+        if order.cut is Cut.IN_REQUEST:
+            await reader.readexactly(length // 2)
+            return _reset(writer)
+        method, path, _ = request.split(" ")
+        heard = Heard(method, path, headers, await reader.readexactly(length))
+        self.heard.append(heard)
+        status, body = self.answer(heard, order)
+        return await _say(reader, writer, order, status, body)
+
+
+async def _say(
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    order: Order,
+    status: int,
+    body: bytes,
+) -> bool:
+    if order.silent:
+        await reader.read(1)  # until who asked hangs up
+        return False
+    if order.cut is Cut.BEFORE_ANSWER:
+        return _reset(writer)
+    headers = {"content-type": "application/json", "content-length": str(len(body))}
+    lines = [f"HTTP/1.1 {status} Scripted"]
+    lines += [f"{name}: {value}" for name, value in {**headers, **order.headers}.items()]
+    writer.write(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1"))
+    if order.cut is Cut.IN_ANSWER:
+        writer.write(body[: len(body) // 2])
+        await writer.drain()
+        return False
+    for n in range(len(body) if order.pace else 0):
+        writer.write(body[n : n + 1])
+        await writer.drain()
+        await asyncio.sleep(order.pace)
+    writer.write(b"" if order.pace else body)
+    await writer.drain()
+    return True
+
+
+def _reset(writer: asyncio.StreamWriter) -> bool:
+    """Break off as a crashed machine does: not a goodbye, a reset."""
+    sock: socket.socket = writer.get_extra_info("socket")
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+    return False
+
+
+class Provider(Loopback):
+    """The Cloud API of one number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.accepted: list[Message] = []
+        self.took = asyncio.Event()  # set once something was accepted
+        self.token = TOKEN
+        self.wrote: set[str] = {PERSON, USER_ID}  # who wrote within the last 24 hours
+        self._numbers = count(1)
+
+    @property
+    def url(self) -> str:
+        return f"{self.root}/v25.0"
+
+    def answer(self, heard: Heard, order: Order) -> tuple[int, bytes]:
+        refused = self._refused(heard, order)
+        if refused is not None:
+            return refused
+        if order.accepts:
+            self.accepted.append(self._message(heard.fields))
+            self.took.set()
+        if order.body is not None or order.status != 200:
+            return order.status, order.body if order.body is not None else b"{}"
+        return 200, _taken(self.accepted[-1] if order.accepts else self._message(heard.fields))
+
+    def _refused(self, heard: Heard, order: Order) -> tuple[int, bytes] | None:
+        if heard.method != "POST" or heard.path != f"/v25.0/{NUMBER_ID}/messages":
+            return 404, _error(100, "There is no such place.")
+        if heard.headers.get("authorization") != f"Bearer {self.token}":
+            return 401, _error(190, "The access token has expired.")
+        if order.code is not None:
+            return order.status, _error(order.code, order.details)
+        wrong = _wrong(heard.fields)
+        return (400, _error(100, wrong)) if wrong is not None else None
+
+    def _message(self, fields: Json) -> Message:
+        number = next(self._numbers)
+        ref = "wamid." + base64.b64encode(f"message-{number:020}".encode()).decode()
+        to = str(fields.get("to") or fields.get("recipient"))
+        key = fields.get("biz_opaque_callback_data")
+        kind = str(fields["type"])
+        return Message(ref, to, _text(fields), str(key) if key is not None else None, kind)
+
+    # What it tells by the hook ------------------------------------------------------------------
+
+    def life(self, message: Message) -> list[Json]:
+        """The statuses that a message goes through, as they happen."""
+        if message.to.endswith("0000"):
+            return [self.failed(message, 131026, "Message undeliverable")]
+        if message.kind != "template" and message.to not in self.wrote:
+            return [self.failed(message, 131047, "Re-engagement message")]
+        return [self.status(message, each) for each in ("sent", "delivered", "read")]
+
+    def status(self, message: Message, status: str) -> Json:
+        who = "recipient_user_id" if "." in message.to else "recipient_id"
+        told = {"id": message.ref, "status": status, "timestamp": str(STAMP), who: message.to}
+        return told if message.key is None else told | {"biz_opaque_callback_data": message.key}
+
+    def failed(self, message: Message, code: int, title: str) -> Json:
+        details = {"details": f"{title}, said at length."}
+        error = {"code": code, "title": title, "message": title, "error_data": details}
+        return {**self.status(message, "failed"), "errors": [error]}
+
+
+async def tell(hook: str, body: bytes, signature: str | None = None) -> int:
+    """Post a call to a hook, signed as it should be if not said otherwise; return its status."""
+    signed = sign(body) if signature is None else signature
+    headers = {"content-type": "application/json", "x-hub-signature-256": signed}
+    async with httpx2.AsyncClient(transport=httpx2.AsyncHTTPTransport()) as client:
+        return (await client.post(hook, content=body, headers=headers)).status_code
+
+
+async def ask(hook: str, verify_token: str, challenge: str = "1158201444") -> str | None:
+    """Ask a hook whether it is ours, as is done when it is entered; None if it says no."""
+    query = {"hub.mode": "subscribe", "hub.verify_token": verify_token, "hub.challenge": challenge}
+    async with httpx2.AsyncClient(transport=httpx2.AsyncHTTPTransport()) as client:
+        answer = await client.get(hook, params=query)
+        return answer.text if answer.status_code == 200 else None
+
+
+def sign(body: bytes, secret: str = SECRET) -> str:
+    return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+
+
+def statuses(*told: Json) -> Json:
+    """The value of a change that reports; without contacts, as it may come."""
+    return {**_VALUE, "statuses": list(told)}
+
+
+def messages(*said: Json, contacts: Sequence[Json] = ()) -> Json:
+    """The value of a change that brings what people wrote."""
+    return {**_VALUE, "contacts": list(contacts), "messages": list(said)}
+
+
+def call(*values: Json, field: str = "messages") -> bytes:
+    """The body of one call: an entry for each value, as a batch comes."""
+    changes = [[{"value": value, "field": field}] for value in values]
+    entries = [{"id": "102290129340398", "changes": each} for each in changes]
+    return json.dumps({"object": "whatsapp_business_account", "entry": entries}).encode()
+
+
+_VALUE: Final[Json] = {
+    "messaging_product": "whatsapp",
+    "metadata": {"display_phone_number": "15550783881", "phone_number_id": NUMBER_ID},
+}
+
+
+def _taken(message: Message) -> bytes:
+    contact = {"input": message.to, "wa_id": message.to}
+    taken = {"messaging_product": "whatsapp", "contacts": [contact]}
+    return json.dumps({**taken, "messages": [{"id": message.ref}]}).encode()
+
+
+def _error(code: int, details: str) -> bytes:
+    error = {
+        "message": f"(#{code}) Scripted",
+        "type": "OAuthException",
+        "code": code,
+        "error_data": {"messaging_product": "whatsapp", "details": details},
+        "fbtrace_id": "Az8or2yhqkZfEZ-_4Qn_Bam",
+    }
+    return json.dumps({"error": error}).encode()
+
+
+def _wrong(fields: Json) -> str | None:
+    """What the Cloud API would not take."""
+    if fields.get("messaging_product") != "whatsapp":
+        return "messaging_product must be whatsapp"
+    if not str(fields.get("to") or fields.get("recipient") or ""):
+        return "to is required"
+    if len(str(fields.get("biz_opaque_callback_data", ""))) > 512:
+        return "biz_opaque_callback_data is too long"
+    text = _text(fields)
+    if fields.get("type") == "template" and any(sign in text for sign in ("\n", "\t", " " * 5)):
+        return "Param text cannot have new-line/tab characters or more than 4 consecutive spaces"
+    return None if 1 <= len(text) <= _MOST else "text must have 1 to 4096 characters"
+
+
+def _text(fields: Json) -> str:
+    match fields:
+        case {"type": "text", "text": {"body": str(body)}}:
+            return body
+        case {
+            "type": "template",
+            "template": {"components": [{"parameters": [{"text": str(body)}]}]},
+        }:
+            return body
+        case _:
+            return ""
+
+
+class BridgeProvider(Loopback):
+    """A program with a linked device; with `knows_ids` the same id twice is one message."""
+
+    def __init__(self, *, knows_ids: bool = False) -> None:
+        super().__init__()
+        self.accepted: list[Message] = []
+        self.knows_ids = knows_ids
+
+    def answer(self, heard: Heard, order: Order) -> tuple[int, bytes]:
+        given = {name: str(value) for name, value in heard.fields.items()}
+        known = [message for message in self.accepted if message.key == given["id"]]
+        if known and self.knows_ids:
+            return 409, json.dumps({"id": known[0].ref}).encode()
+        ref = f"3EB0{len(self.accepted):08}"
+        if order.accepts:
+            sent = Message(ref, given["to"], given["text"], given["id"], "text")
+            self.accepted.append(sent)
+        if order.body is not None or order.status != 200:
+            return order.status, order.body or json.dumps({"error": order.details}).encode()
+        return 200, json.dumps({"id": ref}).encode()
