@@ -13,6 +13,9 @@ def notice(event: Event, title: str) -> Notice | None:
         return Notice(event.task_id, f"{title}: {event.data['question']}", urgent=True)
     if event.kind is Kind.TASK_MOVED and event.data["to"] in TERMINAL:
         return Notice(event.task_id, f"{title}: {_ended(event)}")
+    if event.kind is Kind.DELIVERY_REPORTED and event.data["answer"] == "refused":
+        said = f"{title}: a message did not arrive. {event.data.get('note', '')}".rstrip()
+        return Notice(event.task_id, said, urgent=True)
     return None
 
 

@@ -6,6 +6,7 @@ from typing import ParamSpec, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from remit.model.contract import Criterion, Finding, Verdict
 from remit.model.delivery import Accepted, Answer, Delivery, Keeps, Parcel, Refused
+from remit.model.permit import Reach, Unsure
 from remit.model.plan import Item
 from remit.model.reply import Prompt, Reply
 from remit.model.review import Decision
@@ -93,6 +94,25 @@ class Reconciles(Protocol):
 
     async def find(self, parcel: Parcel) -> Accepted | Refused | None:
         """What became of a message; None if nobody can say."""
+
+
+@runtime_checkable
+class Addressed(Protocol):
+    """A channel whose recipients have addresses of a certain form."""
+
+    @property
+    def knows_owner(self) -> bool:
+        """Whether it knows by itself where its owner reads."""
+
+    def takes(self, address: str) -> bool:
+        """Whether this is an address that it could send to."""
+
+
+class People(Protocol):
+    """The contact book, as it is at the moment of a send."""
+
+    def find(self, recipient: str | None, channel: str) -> Reach | Unsure:
+        """Whom words mean, and where a channel reaches them; None is the owner."""
 
 
 class Check(Protocol):

@@ -26,20 +26,26 @@ from remit.brain.summary import Summariser
 from remit.brain.think import Surroundings, Thinker
 from remit.brain.tool import kit
 from remit.brain.tools import Able, Toolbox
+from remit.deliver.bounds import Bounds
 from remit.deliver.courier import Courier
 from remit.deliver.dashboard import Dashboard
+from remit.deliver.ways import Keys, Outfit
 from remit.engine.local import LocalEngine
 from remit.errors import BadInput
 from remit.gate import Known
+from remit.intake import recipients
 from remit.intake.admit import Intake
 from remit.intake.book import FILE as CONTACTS
 from remit.intake.book import Contacts
 from remit.intake.command_words import CommandReader
 from remit.intake.hear import Ear, PlainReader, Reader
+from remit.intake.permits import Permits
 from remit.intake.zone import owners
 from remit.journal.follow import Journal
+from remit.model.delivery import Keeps
 from remit.model.ids import Ids
 from remit.model.status import Reason
+from remit.model.undo import Undo
 from remit.owner import Owner
 from remit.plan.draft import Planner
 from remit.ports import Brain, Channel, Clock
@@ -47,8 +53,10 @@ from remit.recall.session import Recall
 from remit.review.inbox import Inbox
 from remit.run import Rooms
 from remit.settings import Engine, Settings
-from remit.store import home, sessions
+from remit.store import home, permissions, sessions
 from remit.store.database import Database
+from remit.store.redact import Redactor
+from remit.store.secrets import Secrets, machine_ring
 from remit.store.sqlite import Sqlite
 from remit.trigger.repeat import Repeater
 from remit.verify.text import CHECKS
@@ -83,9 +91,12 @@ class House:
     intake: Intake
     inbox: Inbox
     owner: Owner
+    permits: Permits
     engine: LocalEngine
     tools: Toolbox
     repeater: Repeater
+    outfit: Outfit  # the channels of the settings
+    hide: Redactor  # takes every secret out of what is logged
     thinks: bool  # whether there is a brain that can be asked
 
 
@@ -109,6 +120,7 @@ async def opened(
         db = Sqlite(settings.database)
         stack.push_async_callback(db.close)
         house = _build(settings, db, clock, brain, channels or {}, able)
+        stack.push_async_callback(house.outfit.close)
         stack.push_async_callback(house.tools.close)
         stack.push_async_callback(house.repeater.stop)
         yield house
@@ -118,6 +130,9 @@ async def start(house: House) -> None:
     """Go to work. What waited for a brain goes on by itself once there is one."""
     if house.thinks:
         await house.inbox.grant(Reason.AUTH, "a brain is there now")
+    # Whoever put an account right starts anew; one that is still locked is asked about again.
+    for name in house.outfit.channels:
+        await house.inbox.grant(Reason.AUTH, "Remit was started again", f"channel:{name}")
     # What was missed is settled before the engine runs what is due.
     await house.repeater.start()
     await house.engine.start()
@@ -134,6 +149,8 @@ class _Ground:
     channels: Mapping[str, Channel]
     zone: ZoneInfo
     purse: Purse
+    known: Collection[str]  # every secret there is: none of them may ever go out
+    redact: Callable[[str], str]
 
     def mind(self, role: Role) -> ModelBrain | None:
         """The model for a role, if there is one."""
@@ -152,13 +169,16 @@ def _build(
     ids = Ids(clock.now, secrets.randbits)
     zone = owners(settings.zone, os.environ).zone
     purse = Purse(db, clock, settings.budget, midnight(zone))
-    ground = _Ground(settings, db, clock, brain, {**CHANNELS, **more}, zone, purse)
-    contacts = Contacts(settings.home / CONTACTS, settings.owner, ground.channels)
+    keys = _keys(settings)
+    fitted = _fitted(keys, db, clock)
+    channels = {**CHANNELS, **fitted.channels, **more}
+    redact = _redacting(keys)
+    ground = _Ground(settings, db, clock, brain, channels, zone, purse, keys.seen, redact)
+    contacts = Contacts(settings.home / CONTACTS, settings.owner, _called(ground, fitted))
     ear = Ear(db, clock, ids, contacts, zone, _reader(ground))
-    intake = Intake(db, clock, ids, ground.channels, ear)
+    intake = Intake(db, clock, ids, ground.channels, ear, contacts.meant)
     own: list[Able] = [*_commands(settings)]
     own += kit.own(settings.tools, db, intake.admit, settings.work)
-    redact = _redacting(_secrets(os.environ))
     tools = Toolbox([*own, *able], _shelves(settings, clock), redact)
     return House(
         settings=settings,
@@ -167,33 +187,72 @@ def _build(
         ids=ids,
         journal=Journal(db),
         intake=intake,
-        inbox=Inbox(db, clock, ear.settling),
+        inbox=Inbox(db, clock, ear.settling, _undo(ground)),
         owner=Owner(db, clock),
-        engine=LocalEngine(db, clock, ids, _rooms(ground, tools), _patient(settings)),
+        permits=Permits(contacts, db, clock),
+        engine=LocalEngine(db, clock, ids, _rooms(ground, tools, contacts), _patient(settings)),
         tools=tools,
         repeater=Repeater(db, clock, ids),
+        outfit=fitted,
+        hide=keys.kept.hide,
         thinks=brain.ready if isinstance(brain, ModelBrain) else not isinstance(brain, NoBrain),
     )
 
 
-def _rooms(ground: _Ground, tools: Toolbox) -> Rooms:
-    known, db = _secrets(os.environ), ground.db
+def _fitted(keys: Keys, db: Database, clock: Clock) -> Outfit:
+    """The channels of the settings."""
+    if not keys.chosen:
+        return Outfit()
+    from remit.deliver import outfit  # noqa: PLC0415 - loads what speaks HTTP, SMTP and IMAP
+
+    return outfit.fit(keys, db, clock)
+
+
+def _rooms(ground: _Ground, tools: Toolbox, contacts: Contacts) -> Rooms:
+    db = ground.db
     return Rooms(
         planner=Planner(_scorer(ground)),
         recall=Recall(db, summarise=_summariser(ground), zone=ground.zone),
         thinker=Thinker(
             ground.brain,
             ground.channels,
-            _around(ground, _redacting(known)),
+            _around(ground, contacts),
             tools=tools,
             states=lambda runs: db.read(sessions.states, runs),
             purse=ground.purse,
         ),
         verifier=Verifier(CHECKS),
-        courier=Courier(ground.channels, now=ground.clock.now),
-        known=Known(secrets=known, echoes=_echoes(ground.channels)),
+        courier=Courier(ground.channels, now=ground.clock.now, bounds=_bounds(ground, contacts)),
+        known=Known(secrets=ground.known, echoes=_echoes(ground.channels)),
         tools=tools,
     )
+
+
+def _called(ground: _Ground, fitted: Outfit) -> list[recipients.Channel]:
+    """Every channel as the owner may call it: by its name, its kind, or a word of his own."""
+    known = {way.name: recipients.Channel(way.name, way.kind, way.aliases) for way in fitted.ways}
+    return [known.get(name, recipients.Channel(name, name)) for name in ground.channels]
+
+
+def _bounds(ground: _Ground, contacts: Contacts) -> Bounds:
+    """What the owner and the operator let the courier do."""
+    db, deliver = ground.db, ground.settings.deliver
+    return Bounds(
+        people=contacts,
+        standing=lambda channel: db.read(permissions.on, channel),
+        sent=lambda delivery, since: db.read(permissions.sent_since, delivery, since),
+        now=ground.clock.now,
+        zone=ground.zone,
+        quiet=deliver.quiet_hours,
+        daily_cap=deliver.daily_cap,
+        undo=deliver.undo,
+    )
+
+
+def _undo(ground: _Ground) -> Undo:
+    """How long an approval can be called back; what stays in the house need not wait."""
+    stays = (name for name, each in ground.channels.items() if each.keeps is Keeps.TRANSACTION)
+    return Undo(ground.settings.deliver.undo, tuple(stays))
 
 
 def _reader(ground: _Ground) -> Reader:
@@ -254,10 +313,30 @@ def _patient(settings: Settings) -> Engine:
     return replace(engine, step_limit=max(engine.step_limit, brain.time_limit * engine.parallel))
 
 
-def _around(ground: _Ground, redact: Callable[[str], str]) -> Surroundings:
+def _around(ground: _Ground, contacts: Contacts) -> Surroundings:
     settings, clock, zone = ground.settings, ground.clock, ground.zone
     guidelines = Guidelines(settings.home / FILE)
-    return Surroundings(_who(settings), lambda: clock.now().astimezone(zone), guidelines, redact)
+    return Surroundings(
+        _who(settings),
+        lambda: clock.now().astimezone(zone),
+        guidelines,
+        ground.redact,
+        lambda: _reachable(contacts),
+    )
+
+
+def _reachable(contacts: Contacts) -> tuple[prompt.Reachable, ...]:
+    """Who is reached by which channel, by name."""
+    try:
+        book = contacts.book()
+    except BadInput:
+        return ()  # whoever has to be found in it is asked about
+    return tuple(
+        prompt.Reachable(
+            way.name, way.kind, tuple(p.name for p in book.contacts if way.name in p.channels)
+        )
+        for way in book.channels
+    )
 
 
 def _echoes(channels: Mapping[str, Channel]) -> tuple[str, ...]:
@@ -288,15 +367,25 @@ def _shelves(settings: Settings, clock: Clock) -> list[McpShelf]:
     ]
 
 
-def _redacting(values: Collection[str]) -> Callable[[str], str]:
-    """Takes every secret that this process knows out of a text."""
-    hidden = [Secret(value) for value in values if len(value) >= _SECRET]
-    return lambda text: reduce(lambda said, secret: secret.scrub(said), hidden, text)
+def _redacting(keys: Keys) -> Callable[[str], str]:
+    """Takes every secret that this process knows out of a text, one that was renewed as well."""
+    hidden = [Secret(value) for value in keys.seen if len(value) >= _SECRET]
+    hide = keys.kept.hide.known
+    return lambda text: reduce(lambda said, secret: secret.scrub(said), hidden, hide(text))
 
 
 def _who(settings: Settings) -> str:
     owner = "your owner" if settings.owner == "you" else settings.owner
     return f"You are {settings.agent}, and you work for {owner}."
+
+
+def _keys(settings: Settings) -> Keys:
+    """What names of secrets stand for; all that there are now are known from the start."""
+    ring = machine_ring() if settings.channels else None  # it loads slowly
+    keys = Keys(Secrets(settings.home, ring), os.environ, settings.channels)
+    keys.learn(_secrets(os.environ))
+    keys.learn_all()
+    return keys
 
 
 def _secrets(environ: Mapping[str, str]) -> frozenset[str]:

@@ -14,12 +14,14 @@ from remit.brain.weights import Weights
 from remit.deliver.courier import Courier
 from remit.model.delivery import Delivery
 from remit.model.ids import DeliveryId
-from remit.model.reply import Prompt
+from remit.model.permit import Reach
+from remit.model.reply import Policy, Prompt
 from remit.model.status import Reason, Status
 from remit.settings import Brain, Settings
 from remit.store import tasks
 from remit.trigger import command
 from tests.live.place import Wish
+from tests.model.lifecycle_checks import task_in
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = Weights("small", "small.gguf", "0" * 64, 1)
@@ -92,11 +94,13 @@ def test_to_wait_for_its_turn_is_not_to_be_stuck(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("recipient", [None, "mum"])
 @pytest.mark.parametrize("asks_first", [False, True])
-def test_what_asks_first_may_not_even_be_sent_to_the_owner(
+async def test_what_asks_first_may_not_even_be_sent_to_the_owner(
     recipient: str | None, *, asks_first: bool
 ) -> None:
-    delivery = replace(ME, recipient=recipient)
+    courier, delivery = Courier({}), replace(ME, recipient=recipient)
+    way = courier.reach(delivery, recipient)
+    assert isinstance(way, Reach)
 
-    may = Courier({}).may_send(delivery, asks_first=asks_first)
+    leave = await courier.leave(task_in(Status.DELIVERING), delivery, way, asks_first=asks_first)
 
-    assert may is (recipient is None and not asks_first)
+    assert (leave.policy is Policy.ALLOW) is (recipient is None and not asks_first)

@@ -367,7 +367,10 @@ def test_a_deliverable_that_repeats_the_rules_is_held(sentence: str) -> None:
 def test_every_fixed_word_is_said_and_everything_fixed_is_in_a_prompt() -> None:
     told = [
         whole(memory=Memory(summary="x", taint=Taint.PUBLIC), standing=standing)
-        for standing in (TOLD, replace(TOLD, ticks_by_tool=True))
+        for standing in (
+            replace(TOLD, reachable=(prompt.Reachable("outbox", "outbox"),)),
+            replace(TOLD, ticks_by_tool=True),
+        )
     ]
 
     for fixed in prompt.FIXED:

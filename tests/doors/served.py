@@ -53,6 +53,7 @@ class Served:
         debug: bool = False,
         brain: Brain | None = None,
         alter: Callable[[House], House] = _same,
+        settings: Settings | None = None,
     ) -> None:
         self.home = home
         self.clock = FrozenClock()
@@ -61,6 +62,7 @@ class Served:
         self.url = ""
         self._works, self._debug, self._alter = works, debug, alter
         self._brain = brain or parse(SCRIPT)
+        self._settings = settings or Settings(home=home)
         self._ready = threading.Event()
         self._loop: asyncio.AbstractEventLoop
         self._serving: asyncio.Task[None]
@@ -166,11 +168,10 @@ class Served:
 
     async def _live(self) -> None:
         self._loop = asyncio.get_running_loop()
-        settings = Settings(home=self.home)
         channels = {"outbox": self.outbox}
         try:
             async with opened(
-                settings, clock=self.clock, brain=self._brain, channels=channels
+                self._settings, clock=self.clock, brain=self._brain, channels=channels
             ) as house:
                 self.house = self._alter(house)
                 await self._serve()

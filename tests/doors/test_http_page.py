@@ -69,8 +69,9 @@ def test_every_documented_route_answers(debugged: Served) -> None:
         answer = debugged.ask(method, path.replace("{id}", task), None)
         known = answer.json().get("type") if answer.status_code == 404 else None
         assert answer.status_code != 405
-        # Only what is asked for by a task's id where a review's is wanted may be missing.
-        assert known is None or "reviews" in path, (method, path)
+        # Only what is asked for by a task's id where a review's is wanted may be missing, and a
+        # hook: this house has no channel that takes calls.
+        assert known is None or "reviews" in path or "hooks" in path, (method, path)
 
 
 def test_the_description_holds_together(debugged: Served) -> None:

@@ -28,7 +28,7 @@ from remit.model.reply import Ask, Prompt, Reply
 from remit.model.review import Answered, Decision
 from remit.model.status import Reason, Status
 from remit.model.task import Cue, Source, SourceKind, Task
-from remit.settings import Settings
+from remit.settings import Deliver, Settings
 from remit.store import search, sqlite
 from remit.testing import FileOutbox
 from remit.wiring import House, WallClock
@@ -172,7 +172,7 @@ def rests(task: Task) -> bool:
 
 async def live(home: Path) -> None:
     brain, provider = Brain(home / "brain.log"), Provider(home / "provider.jsonl")
-    settings = Settings(home=home)
+    settings = Settings(home=home, deliver=Deliver(undo=0))
     async with wiring.opened(settings, brain=brain, channels={"outbox": provider}) as house:
         tasks = {each.source.ref: await house.intake.admit(each) for each in CUES}
         if tasks["paused"].status is Status.NEW:

@@ -18,7 +18,7 @@ from remit.model.plan import Item
 from remit.model.reply import Prompt, Reply
 from remit.model.task import Cue, Source, SourceKind, Task
 from remit.ports import Brain, Channel, Check
-from remit.settings import Engine, Settings
+from remit.settings import Deliver, Engine, Settings
 from remit.store import search
 from remit.store.database import Database, Tx
 from remit.testing import Outbox, World
@@ -170,7 +170,7 @@ class Rig(World):
         checks: Mapping[str, Check] | None = None,
         limits: Engine | None = None,
     ) -> None:
-        settings = Settings(home=home, engine=limits or Engine())
+        settings = Settings(home=home, engine=limits or Engine(), deliver=Deliver(undo=0))
         super().__init__(home, brain=brain or Moody(), channels=channels, settings=settings)
         self._checks = checks
         self.db: Watched

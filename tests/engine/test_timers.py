@@ -82,7 +82,9 @@ async def test_a_clock_that_jumps_three_days_on_or_an_hour_back_runs_each_task_o
         world.clock.jump(world.now - HOUR)
         await world.run(2 * DAY)
 
-        assert [parcel.body for parcel in world.outbox.sent] == [f"{n:02}" for n in range(1, 100)]
+        # What falls due at once runs beside each other, so only each batch is in order.
+        sent = sorted(parcel.body for parcel in world.outbox.sent)
+        assert sent == [f"{n:02}" for n in range(1, 100)]
 
 
 class SleepyClock(FrozenClock):

@@ -14,7 +14,7 @@ WORDS = [
         "Task Status Run Step Lease Outcome",
         "Clause Plan Item Contract Criterion Check Finding Verdict",
         "Brain Session Prompt Reply Deliverable Gate Hold",
-        "Delivery Channel Receipt Courier",
+        "Delivery Channel Receipt Courier Contact Reach Permission",
         "Review Decision",
         "Conversation Turn Notice",
         "Series Slot",

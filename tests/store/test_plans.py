@@ -28,6 +28,8 @@ WHOLE = {
     "last_event": "its first row, from the end",
     "list_open_reviews": "the index holds only what is open",
     "list_orphans": "the index holds only what is held",
+    "list_permissions": "a few lines, for who asks to see them",
+    "list_permissions_on": "the owner's own words about people are few",
     "sweep_keys": "now and then, of a day's keys",
 }
 INTENDED = {

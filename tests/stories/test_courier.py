@@ -106,6 +106,23 @@ async def test_a_part_that_must_wait_is_not_overtaken(tmp_path: Path) -> None:
         assert bodies(line) == ["*One\nfirst words", "second words", "third words"]
 
 
+@pytest.mark.parametrize("answer", [Unknown("no answer"), Refused("no")])
+async def test_nothing_goes_out_behind_a_part_that_did_not(
+    answer: Unknown | Refused, tmp_path: Path
+) -> None:
+    line = Line("line", answers=[Accepted("1"), answer])
+    async with house(tmp_path, line) as world:
+        task = await world.add("Tell me", channel="line")
+        await world.run(HOUR)
+        for review in await world.waiting():
+            await world.decide(review, Answered.DROP)
+        await world.run(HOUR)
+
+        assert (await world.get(task.id)).status is Status.FAILED
+        assert bodies(line) == ["*One\nfirst words"]
+        assert len(line.tried) == 2
+
+
 async def test_what_is_approved_is_what_its_reader_will_see(tmp_path: Path) -> None:
     line = Line("line")
     async with house(tmp_path, line) as world:

@@ -13,7 +13,7 @@ from remit.model.delivery import Delivery
 from remit.model.reply import Policy, Prompt, Reply, Tool, ToolCall, ToolResult
 from remit.model.review import Answered, Review
 from remit.model.task import Cue, Source, SourceKind, Taint, Task
-from remit.settings import Settings
+from remit.settings import Deliver, Settings
 from remit.store import reviews, search
 from remit.testing import ObedientBrain, Outbox, World
 
@@ -84,7 +84,7 @@ class Field:
             home,
             brain=self.brain,
             channels=self.ways,
-            settings=Settings(home=home),
+            settings=Settings(home=home, deliver=Deliver(undo=0)),
             able=[self.page, *self.acts],
         )
         (home / "contacts.yaml").write_text(
@@ -220,7 +220,7 @@ async def test_what_is_meant_for_anna_waits_for_the_owner_and_never_goes_to_eve(
         (review,) = await world.waiting()
 
         assert field.ways["email"].sent == []
-        assert review.question == "Send this to Anna on email?"
+        assert review.question.endswith("Send this to Anna (anna@home.example) on email?")
         assert [each.recipient for each in (await world.get(task.id)).delivery] == ["Anna"]
 
 

@@ -60,15 +60,29 @@ _DECLINE: Final = (
     "little, put exactly <deliverable>NONE</deliverable> and say why in the part before it."
 )
 
-# What a deliverable must not repeat.
-FIXED: Final = (_TRUST, _TICK_BY_LINE, _TICK_BY_TOOL, _FORMAT, _DECLINE, *outside.FIXED)
+_CHANNELS: Final = """\
+## Available channels
+The house sends your deliverable where the task says; you have nothing to send it with yourself."""
 
+# What a deliverable must not repeat.
+FIXED: Final = (_CHANNELS, _TRUST, _TICK_BY_LINE, _TICK_BY_TOOL, _FORMAT, _DECLINE, *outside.FIXED)
+
+_MOST_NAMES: Final = 50  # of a channel; a long book is not told whole
 _HIS_WAYS: Final = frozenset({SourceKind.MANUAL, SourceKind.CONVERSATION})
 _DAYS: Final = ("Mon", "Tues", "Wednes", "Thurs", "Fri", "Satur", "Sun")
 _MONTHS: Final = (
     *("January", "February", "March", "April", "May", "June", "July"),
     *("August", "September", "October", "November", "December"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Reachable:
+    """A channel, and who reads there: names alone, for an address is no brain's business."""
+
+    channel: str
+    kind: str
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +93,7 @@ class Standing:
     guidelines: str = ""
     guidance: tuple[str, ...] = ()  # what the channels say about writing for them
     ticks_by_tool: bool = False
+    reachable: tuple[Reachable, ...] = ()
 
 
 def render(
@@ -104,8 +119,22 @@ def rules(standing: Standing, *, delivers: bool) -> str:
     guidelines = _section("Guidelines of your owner", standing.guidelines)
     parts = [standing.who, guidelines, _TRUST, ticks]
     if delivers:
-        parts += [_FORMAT, *standing.guidance, _DECLINE]
+        parts += [_channels(standing.reachable), _FORMAT, *standing.guidance, _DECLINE]
     return _joined(parts)
+
+
+def _channels(reachable: Sequence[Reachable]) -> str:
+    """Which channels there are, and who is reached by each."""
+    lines = [
+        f"- {each.channel}{'' if each.kind == each.channel else f' ({each.kind})'}: {_few(each)}"
+        for each in reachable
+    ]
+    return "\n".join([_CHANNELS, *lines]) if lines else ""
+
+
+def _few(reachable: Reachable) -> str:
+    names, more = reachable.names[:_MOST_NAMES], len(reachable.names) - _MOST_NAMES
+    return ", ".join(["your owner", *names]) + (f" and {more} others" if more > 0 else "")
 
 
 def goes_on(task: Task, now: datetime | None = None) -> str:

@@ -10,7 +10,7 @@ from remit.brain import command, progress, prompt
 from remit.brain.budget import Metered, Purse
 from remit.brain.models import ModelBrain
 from remit.brain.progress import Progress, Tell
-from remit.brain.prompt import Standing
+from remit.brain.prompt import Reachable, Standing
 from remit.brain.tools import Toolbox
 from remit.model.plan import Plan
 from remit.model.reply import Ask, Exchange, Memory, Prompt, Reply, Tool, ToolResult
@@ -28,6 +28,7 @@ class Surroundings:
     now: Callable[[], datetime] | None = None  # the time on the owner's own clock, in his zone
     guidelines: Callable[[], str] = str
     redact: Callable[[str], str] = str  # takes out of a text what nobody may see
+    reachable: Callable[[], tuple[Reachable, ...]] = tuple  # who is reached by which channel
 
 
 _NOWHERE: Final = Surroundings()
@@ -123,7 +124,9 @@ class Thinker:
         names = dict.fromkeys(delivery.channel for delivery in plan.delivery)
         guidance = (self._channels[name].guidance for name in names if name in self._channels)
         ticks = any(tool.name == prompt.TICK_ITEM for tool in tools)
-        return Standing(self._around.who, self._around.guidelines(), tuple(guidance), ticks)
+        reachable = self._around.reachable() if plan.delivery else ()
+        who, guidelines = self._around.who, self._around.guidelines()
+        return Standing(who, guidelines, tuple(guidance), ticks, reachable)
 
 
 def _is_about_budget(reply: Reply) -> bool:

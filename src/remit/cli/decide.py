@@ -21,11 +21,12 @@ _EDIT: Final = ("--edit", "-e")
 _WORD: Final = ("--message", "-m")
 
 
-def approve(
+def approve(  # noqa: PLR0913 - each is a flag
     *ids: _Refs,
     edit: Annotated[bool, flag("Open $EDITOR, and send what you leave in it.", *_EDIT)] = False,
     text: Annotated[str | None, flag("Send this text instead.", "--text", "-t")] = None,
     text_file: Annotated[Path | None, flag("Send this file instead; - is stdin.")] = None,
+    always: Annotated[bool, flag("And write to this person there unasked from now on.")] = False,
     wait: Wait = False,
     timeout: Timeout = None,
     json: AsJson = False,
@@ -42,7 +43,7 @@ def approve(
     elif text_file is not None:
         text = _read(text_file)
     answered = Answered.APPROVE if text is None else Answered.EDIT
-    return _settle(ids, answered, text, wait=wait, timeout=timeout, json=json)
+    return _settle(ids, answered, text, always=always, wait=wait, timeout=timeout, json=json)
 
 
 def back(
@@ -93,11 +94,12 @@ def drop(*ids: _Refs, json: AsJson = False) -> int:
     return _settle(ids, Answered.DROP, json=json)
 
 
-def _settle(
+def _settle(  # noqa: PLR0913 - as many as the flags
     ids: tuple[str, ...],
     answered: Answered,
     text: str | None = None,
     *,
+    always: bool = False,
     wait: bool = False,
     timeout: float | None = None,
     json: bool,
@@ -111,7 +113,7 @@ def _settle(
 
         def one(review: Review) -> None:
             after = rest.events_so_far(tally.settings, review.task_id)
-            way.decide(ReviewId(str(review.id)), answered, text)
+            way.decide(ReviewId(str(review.id)), answered, text, always=always)
             if wait:
                 tally.waited(way, review.task_id, timeout=timeout, after=after)
             else:

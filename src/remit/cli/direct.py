@@ -20,6 +20,7 @@ from remit.intake.heard import Message, rehearsed, told
 from remit.model.codec import JsonMap
 from remit.model.event import Kind
 from remit.model.ids import ReviewId, TaskId
+from remit.model.reply import Policy
 from remit.model.review import Answered, Decision
 from remit.model.status import PAUSABLE, Status
 from remit.model.task import Source, SourceKind, Task
@@ -79,11 +80,16 @@ class Direct:
             return rehearsed(self._do(self._house.intake.read(message)))
         return told(self._do(self._house.intake.hear(message)))
 
-    def decide(self, review: ReviewId, answer: Answered, text: str | None) -> None:
-        self._do(self._house.inbox.decide(review, Decision(answer, text)))
+    def decide(
+        self, review: ReviewId, answer: Answered, text: str | None, *, always: bool = False
+    ) -> None:
+        self._do(self._house.inbox.decide(review, Decision(answer, text, always=always)))
 
     def pause(self, task: TaskId) -> None:
         self._do(self._house.owner.pause(task))
+
+    def undo(self, task: TaskId) -> None:
+        self._do(self._house.owner.undo(task))
 
     def resume(self, task: TaskId) -> None:
         self._do(self._house.owner.resume(task))
@@ -99,6 +105,9 @@ class Direct:
 
     def run(self, task: TaskId) -> None:
         self._do(self._hasten(task))
+
+    def permit(self, contact: str, channel: str, policy: Policy) -> JsonMap:
+        return self._do(self._house.permits.permit(contact, channel, policy))
 
     def rest(self, watch: Watch, timeout: float | None) -> Task:
         """Work here until the task rests."""

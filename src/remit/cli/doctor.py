@@ -63,6 +63,7 @@ def _look() -> Iterator[Finding]:
         yield check(settings)
     if settings.budget.limits_money:
         yield _money(settings)
+    yield from _channels(settings)
 
 
 def _sqlite() -> Finding:
@@ -196,3 +197,11 @@ def _contacts(settings: Settings) -> Finding:
     except RemitError as error:
         return Finding("contacts", "fail", str(error), "Mend that line; the last good book stays.")
     return Finding("contacts", "ok", words.count(len(known), "contact"))
+
+
+def _channels(settings: Settings) -> Iterator[Finding]:
+    from remit.cli import channel_state  # noqa: PLC0415 - as above
+
+    for each in channel_state.chosen(settings):
+        said = f"{each.name} ({each.kind}): {each.said}"
+        yield Finding("channel", each.verdict, said, each.todo)

@@ -11,6 +11,7 @@ from remit.cli.watch import Watch
 from remit.errors import HomeLocked, Unreachable
 from remit.model.codec import JsonMap
 from remit.model.ids import ReviewId, TaskId
+from remit.model.reply import Policy
 from remit.model.review import Answered
 from remit.model.task import Task
 from remit.settings import DEFAULT_FILE, Settings
@@ -33,9 +34,13 @@ class Door(Protocol):
     def hear(self, saying: Saying) -> JsonMap:
         """Have words read; what became of them is told as a receipt has it."""
 
-    def decide(self, review: ReviewId, answer: Answered, text: str | None) -> None: ...
+    def decide(
+        self, review: ReviewId, answer: Answered, text: str | None, *, always: bool = False
+    ) -> None: ...
 
     def pause(self, task: TaskId) -> None: ...
+
+    def undo(self, task: TaskId) -> None: ...
 
     def resume(self, task: TaskId) -> None: ...
 
@@ -46,6 +51,9 @@ class Door(Protocol):
     def delete(self, task: TaskId) -> None: ...
 
     def retry(self, task: TaskId, key: str) -> TaskId: ...
+
+    def permit(self, contact: str, channel: str, policy: Policy) -> JsonMap:
+        """Say once and for all whether someone is written to; what holds now is told."""
 
     def rest(self, watch: Watch, timeout: float | None) -> Task:
         """Return when nothing more will happen to the task without its owner."""

@@ -15,6 +15,7 @@ from remit.cli.watch import PAUSE, Watch
 from remit.errors import Unreachable
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.ids import ReviewId, TaskId
+from remit.model.reply import Policy
 from remit.model.review import Answered
 from remit.model.task import Task
 
@@ -61,12 +62,17 @@ class Remote:
             body["priority"] = saying.priority.value
         return self._ask("POST", "/api/messages", body, saying.key)
 
-    def decide(self, review: ReviewId, answer: Answered, text: str | None) -> None:
-        body: JsonMap = {"answer": answer.value, "text": text}
+    def decide(
+        self, review: ReviewId, answer: Answered, text: str | None, *, always: bool = False
+    ) -> None:
+        body: JsonMap = {"answer": answer.value, "text": text, "always": always}
         self._ask("POST", f"/api/reviews/{review}/decision", body)
 
     def pause(self, task: TaskId) -> None:
         self._act(task, "pause")
+
+    def undo(self, task: TaskId) -> None:
+        self._ask("POST", f"/api/tasks/{task}/undo", {})
 
     def resume(self, task: TaskId) -> None:
         self._act(task, "resume")
@@ -82,6 +88,10 @@ class Remote:
 
     def retry(self, task: TaskId, key: str) -> TaskId:
         return TaskId(str(self._ask("POST", f"/api/tasks/{task}/retry", {}, key)["id"]))
+
+    def permit(self, contact: str, channel: str, policy: Policy) -> JsonMap:
+        said: JsonMap = {"contact": contact, "channel": channel, "policy": policy.value}
+        return self._ask("POST", "/api/contacts/permissions", said)
 
     def rest(self, watch: Watch, timeout: float | None) -> Task:
         """Look on until the task rests; the running Remit does the work."""

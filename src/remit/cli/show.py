@@ -100,6 +100,9 @@ def _print_facts(task: Task, now: datetime) -> None:
         facts.append(("Cost", f"{task.spent.tokens:,} tokens{money}"))
     if task.retry_of:
         facts.append(("Retry of", str(task.retry_of)))
+    left_out = task.context.get("left_out")
+    if isinstance(left_out, list):
+        facts.append(("Left out", f"{', '.join(map(str, left_out))}: sent before"))
     out.table([[Ink(name, "dim"), said] for name, said in facts])
 
 

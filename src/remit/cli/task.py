@@ -1,4 +1,4 @@
-"""What the owner does to tasks: run, retry, pause, resume, cancel, delete."""
+"""What the owner does to tasks: run, retry, pause, undo, resume, cancel, delete."""
 
 import os
 from collections.abc import Callable
@@ -22,6 +22,11 @@ _Begin: TypeAlias = Callable[[Settings, Door, TaskId], tuple[TaskId, int]]
 def pause(*ids: Ids, json: AsJson = False) -> int:
     """Stop at the next boundary, never in the middle of a send."""
     return _each(ids, lambda way, task: way.pause(task), json=json)
+
+
+def undo(*ids: Ids, json: AsJson = False) -> int:
+    """Call back what you approved, while nothing of it is on its way; the task is paused."""
+    return _each(ids, lambda way, task: way.undo(task), json=json)
 
 
 def resume(*ids: Ids, json: AsJson = False) -> int:

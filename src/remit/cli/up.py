@@ -1,6 +1,7 @@
 """`remit up`: the house opened, the engine at work, the door listening, until told to stop."""
 
 import asyncio
+import logging
 import os
 import signal
 from contextlib import AsyncExitStack
@@ -22,6 +23,7 @@ from remit.model.status import ACTIVE, Status
 from remit.server.serve import serve, token_of
 from remit.settings import Settings
 from remit.store import tasks
+from remit.store.redact import Quiet, Redactor
 from remit.wiring import House, opened, start
 
 PATIENCE: Final = 20  # tenths of a second for a command that holds the directory for a moment
@@ -54,6 +56,7 @@ class _Up:
     async def run(self, port: int | None) -> int:
         async with AsyncExitStack() as stack:
             house = await self._enter(stack)
+            hush(house.hide)
             self._heed_signals()
             url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
             door = asyncio.create_task(
@@ -86,6 +89,7 @@ class _Up:
         since = await house.journal.last()
         before = await house.db.read(tasks.counts)
         await start(house)
+        house.outfit.start()  # here alone: a command that works for a moment looks for nothing
         logs = asyncio.create_task(keep_logs(house.journal, self._settings.logs))
         logs.add_done_callback(_complain)
         notices = asyncio.create_task(self._tell_notices(house, since))
@@ -156,6 +160,12 @@ class _Up:
             out.emit({"event": "down"})
         else:
             out.say("Stopped. What was at work goes on at the next start.")
+
+
+def hush(hide: Redactor) -> None:
+    """Whatever is logged comes to the terminal without a secret in it."""
+    if logging.lastResort is not None:
+        logging.lastResort.addFilter(Quiet(hide))
 
 
 def _complain(logs: "asyncio.Task[None]") -> None:

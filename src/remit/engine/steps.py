@@ -160,7 +160,8 @@ class LocalSteps:
         digest = hashlib.sha256(body.encode()).hexdigest()
         now = self._clock.now()
         attempt = await self.write(deliveries.claim_send, self.lease, delivery, body, digest, now)
-        self._replace(delivery, status=DeliveryStatus.SENDING, body=body)
+        sending = DeliveryStatus.SENDING
+        self._replace(delivery, status=sending, body=body, address=delivery.address)
         return attempt
 
     async def settle(self, delivery: Delivery, attempt: int, answer: Answer) -> None:

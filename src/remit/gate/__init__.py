@@ -12,7 +12,7 @@ character a bounded number of times, whatever the input.
     eye         how a text looks, for all of these
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -55,7 +55,7 @@ class Known:
     a deliverable may well repeat what he asked for.
     """
 
-    secrets: frozenset[str] = field(default=frozenset(), repr=False)
+    secrets: Collection[str] = field(default=frozenset(), repr=False)  # may grow: keys are renewed
     echoes: tuple[str, ...] = ()
 
 

@@ -33,6 +33,7 @@ class Delivery:
     parts: int = 1
     doubted_at: datetime | None = None  # since when nobody knows
     reported: "Reported | None" = None  # what the provider said of it later
+    address: str | None = None  # where it was let go to; for the owner the channel may know it
 
     def cut(self, texts: Sequence[str]) -> "tuple[Delivery, ...]":
         """This delivery in several parts; the first keeps its name, and its place."""
@@ -93,6 +94,7 @@ class Retry:
 
     why: str
     after: float | None = None
+    spends: bool = True  # whether it uses up a try; to wait for one's turn does not
 
 
 @dataclass(frozen=True, slots=True)

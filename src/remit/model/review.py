@@ -46,6 +46,8 @@ ABOUT: Final[dict[str, tuple[Answered, ...]]] = {
     "budget": (_APPROVE, _DECLINE),
 }
 
+SEND: Final = "send"  # `send:{…}`: to whom it would go, as it is kept if he says always
+
 NEEDS_TEXT: Final = frozenset({Answered.EDIT, Answered.BACK, Answered.ANSWER})
 
 
@@ -55,6 +57,7 @@ class Decision:
     text: str | None = None
     by: str = "owner"
     decided_at: datetime | None = None
+    always: bool = False  # from now on this person may be written to there, unasked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +70,7 @@ class Review:
     question: str
     resume_to: Status
     evidence: str = ""
-    about: str | None = None  # the delivery, `call:…` or `budget` it is about, if it is about one
+    about: str | None = None  # the delivery, `call:…`, `send:…` or `budget` it is about, if any
     digest: str | None = None  # what exactly would be approved
     id: ReviewId | None = None
     opened_at: datetime | None = None

@@ -3,9 +3,11 @@
 import hashlib
 import json
 
+from remit.model.codec import stamp, text_of, to_json
 from remit.model.delivery import Delivery
+from remit.model.permit import Permission, Reach
 from remit.model.reply import Ask, Hold, Reply, ToolCall
-from remit.model.review import Review
+from remit.model.review import SEND, Review
 from remit.model.status import Reason, Status
 from remit.model.task import Task
 
@@ -59,12 +61,20 @@ def begun(task: Task, place: str, wanted: ToolCall, why: str) -> Review:
 
 
 def held(
-    task: Task, tries: int, hold: Hold, reply: Reply, delivery: Delivery | None = None
+    task: Task,
+    tries: int,
+    hold: Hold,
+    reply: Reply,
+    delivery: Delivery | None = None,
+    reach: Reach | None = None,
 ) -> Review:
-    """The gate let nothing through."""
+    """The gate let nothing through. What is written instead goes to this person, or is asked."""
+    key = held_key(task, tries, delivery)
+    if delivery is not None and reach is not None and not reach.owner:
+        key = f"{key}:{seal(task, delivery, reach, '')}"
     return Review(
         task_id=task.id,
-        key=held_key(task, tries, delivery),
+        key=key,
         reason=Reason.DELIVERABLE,
         question=f"{hold.reason} Write what shall be sent, send it back, or decline.",
         evidence=reply.text,
@@ -77,15 +87,35 @@ def held_key(task: Task, tries: int = 0, delivery: Delivery | None = None) -> st
     return f"{task.round}:held:{delivery.id if delivery else 'reply'}:{tries}"
 
 
-def permission(task: Task, delivery: Delivery, body: str) -> Review:
+def whom(task: Task, delivery: Delivery, tries: int, sentence: str) -> Review:
+    """The book does not say whom some words mean, or where that person is written to."""
+    return Review(
+        task_id=task.id,
+        key=whom_key(task, delivery, tries),
+        reason=Reason.INPUT,
+        question=f"{sentence} Answer with a name of the book or with an address, or decline.",
+        evidence=delivery.content or "",
+        about=delivery.id,
+        resume_to=Status.DELIVERING,
+    )
+
+
+def whom_key(task: Task, delivery: Delivery, tries: int) -> str:
+    """Where the owner's word stands about whom a delivery is for."""
+    return f"{task.round}:whom:{delivery.id}:{tries}"
+
+
+def permission(task: Task, delivery: Delivery, reach: Reach, body: str, why: str = "") -> Review:
     """Someone other than the owner is to be written to. What is approved is bound by a hash."""
-    digest = seal(delivery, body)
+    digest = seal(task, delivery, reach, body)
+    to = Permission(reach.name, delivery.channel, reach.address or "")
     return Review(
         task_id=task.id,
         key=f"{task.round}:send:{digest}",
         reason=Reason.APPROVAL,
-        question=f"Send this to {delivery.recipient or 'you'} on {delivery.channel}?",
+        question=f"{why}Send this to {reach.shown} on {delivery.channel}?",
         evidence=body,
+        about=None if reach.owner else f"{SEND}:{text_of(to_json(to))}",
         digest=digest,
         resume_to=Status.DELIVERING,
     )
@@ -114,7 +144,10 @@ def locked(task: Task, delivery: Delivery, why: str) -> Review:
         task_id=task.id,
         key=f"locked:{delivery.id}:{task.lease}",
         reason=Reason.AUTH,
-        question=f"{delivery.channel} does not take messages: {why}. Put it right, then approve.",
+        question=(
+            f"{delivery.channel} does not take messages: {why.rstrip('.')}. "
+            "Put it right, then approve."
+        ),
         about=f"channel:{delivery.channel}",
         resume_to=Status.DELIVERING,
     )
@@ -137,7 +170,9 @@ def doubtful(task: Task, delivery: Delivery) -> Review:
     )
 
 
-def seal(delivery: Delivery, body: str) -> str:
-    """What exactly is approved: these bytes, on this channel, to this person."""
-    parts = (str(delivery.id), delivery.channel, delivery.recipient or "", body)
+def seal(task: Task, delivery: Delivery, reach: Reach, body: str) -> str:
+    """What exactly is approved: these bytes, on this channel, to this person there, this time."""
+    slot = stamp(task.slot) if task.slot else ""
+    place = (str(delivery.id), delivery.channel, slot)
+    parts = (*place, "" if reach.owner else reach.name, reach.address or "", body)
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()

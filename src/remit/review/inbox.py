@@ -7,20 +7,29 @@ from remit.model.review import Answered, Decision, Review
 from remit.model.settled import Settle
 from remit.model.status import Reason
 from remit.model.task import Task
+from remit.model.undo import AT_ONCE, Undo
 from remit.ports import Clock
 from remit.store import reviews
 from remit.store.database import Database
 
 
 class Inbox:
-    """`settling` gives what works an answer about a request into its task, as things stand now."""
+    """`settling` gives what works an answer about a request into its task, as things stand now.
+
+    `undo` is how long a message that was approved can be called back.
+    """
 
     def __init__(
-        self, db: Database, clock: Clock, settling: Callable[[], Settle] | None = None
+        self,
+        db: Database,
+        clock: Clock,
+        settling: Callable[[], Settle] | None = None,
+        undo: Undo = AT_ONCE,
     ) -> None:
         self._db = db
         self._clock = clock
         self._settling = settling
+        self._undo = undo
 
     async def waiting(self) -> list[Review]:
         return await self._db.read(reviews.waiting)
@@ -44,4 +53,5 @@ class Inbox:
     async def decide(self, review_id: ReviewId, decision: Decision) -> Task:
         """Settle a question, once; the task goes on from there."""
         settle = self._settling() if self._settling else None
-        return await self._db.write(reviews.decide, review_id, decision, self._clock.now(), settle)
+        now = self._clock.now()
+        return await self._db.write(reviews.decide, review_id, decision, now, settle, self._undo)

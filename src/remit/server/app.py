@@ -15,8 +15,8 @@ from starlette.responses import Response
 
 from remit.errors import BadInput
 from remit.model.view import View
+from remit.server import contacts, events, health, hooks, messages, openapi, problem, reviews, tasks
 from remit.server import debug as beneath
-from remit.server import events, health, messages, openapi, problem, reviews, tasks
 from remit.server.auth import OWNER, Guard
 from remit.server.bodies import MOST_BYTES
 from remit.server.call import UNSAFE, Answer, Call, Route
@@ -56,7 +56,9 @@ def table(port: int, *, debug: bool) -> tuple[Route, ...]:
         *messages.ROUTES,
         *tasks.ROUTES,
         *reviews.ROUTES,
+        *contacts.ROUTES,
         *events.ROUTES,
+        *hooks.ROUTES,
         described,
     )
     routes = (*nouns, *beneath.ROUTES) if debug else nouns
@@ -87,7 +89,8 @@ async def _answer(
 
 async def _done(keys: Keys, route: Route, request: Request, call: Call) -> Answer:
     given = request.headers.getlist("idempotency-key")
-    name = name_of(given) if route.method in UNSAFE else None
+    # Whoever has no token may not have anything kept under a name of his own.
+    name = name_of(given) if route.method in UNSAFE and not route.public else None
     if name is None:
         return await route.does(call)
     key = Key(f"{OWNER} {route.method} {route.path}", name)
@@ -108,6 +111,7 @@ async def _call(house: House, route: Route, request: Request) -> Call:
         query=_query(route, request),
         body=body,
         ref=f"api:{house.ids.ulid()}",
+        signature=request.headers.get("x-hub-signature-256"),
     )
     # Read now: a wrong word must be refused before anything is done, not when it is to be shown.
     return replace(call, view=call.word("view", View) or View.S3)

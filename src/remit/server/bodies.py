@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, V
 
 from remit.model.codec import Json, JsonMap
 from remit.model.contract import ContractType, GeneratedFrom, Timing
+from remit.model.reply import Policy
 from remit.model.review import Answered
 from remit.model.task import Priority
 from remit.server.problem import Problem, Refused
@@ -96,6 +97,15 @@ class Change(Body):
 class NewDecision(Body):
     answer: Annotated[Answered, Field(strict=False)]
     text: Annotated[str | None, Field(max_length=100_000)] = None
+    always: bool = False
+
+
+class NewPermission(Body):
+    """Whether someone is written to on a channel, from now on."""
+
+    contact: Annotated[str, Field(max_length=500)]
+    channel: Annotated[str, Field(max_length=100)]
+    policy: Annotated[Policy, Field(strict=False)]
 
 
 class Nothing(Body):

@@ -36,6 +36,7 @@ class Call:
     body: bytes
     ref: str  # names this request: what is done under it once is not done again
     view: View = View.S3
+    signature: str | None = None  # of the body, by a provider that holds no token of ours
 
     @property
     def task_id(self) -> TaskId:

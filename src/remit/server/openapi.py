@@ -9,6 +9,7 @@ from pydantic.json_schema import models_json_schema
 from remit import __version__
 from remit.model.codec import Json, JsonMap
 from remit.server import problem, shapes
+from remit.server.auth import HOOKS
 from remit.server.call import UNSAFE, Query, Route
 
 # What every request may meet, what the token opens, what changes something, what carries a body.
@@ -16,6 +17,8 @@ _ALWAYS: Final = frozenset({421, 500})
 _INSIDE: Final = frozenset({401, 503})
 _CHANGES: Final = frozenset({403, 409, 413, 422})
 _BODY: Final = frozenset({400, 415, 422})
+_SIGNED: Final = frozenset({400, 401, 404, 415, 503})  # a provider's call
+_TEXTS: Final = frozenset({"Greeting", "Challenge"})
 
 
 def document(routes: Sequence[Route], port: int) -> JsonMap:
@@ -48,6 +51,8 @@ def statuses(route: Route) -> frozenset[int]:
         found |= _BODY
     if "{id}" in route.path:
         found |= {404}
+    if route.path.startswith(HOOKS):
+        found |= _SIGNED
     # Even who takes no parameters refuses the ones he gets.
     return found | {422}
 
@@ -78,7 +83,7 @@ def _parameters(route: Route) -> Iterator[JsonMap]:
         yield {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
     for query in route.query:
         yield _query(query)
-    if route.method in UNSAFE:
+    if route.method in UNSAFE and not route.public:
         yield {
             "name": "Idempotency-Key",
             "in": "header",
@@ -94,7 +99,7 @@ def _query(query: Query) -> JsonMap:
 
 
 def _responses(route: Route) -> JsonMap:
-    media = "text/plain" if route.gives == "Greeting" else "application/json"
+    media = "text/plain" if route.gives in _TEXTS else "application/json"
     given: JsonMap = {"description": route.says, "content": {media: {"schema": _ref(route.gives)}}}
     if route.status == 201:  # noqa: PLR2004
         given["headers"] = {"Location": {"schema": {"type": "string"}}}

@@ -30,6 +30,7 @@ RETRY_AFTER: Final = 2  # seconds
 KINDS: Final[Mapping[str, tuple[int, str]]] = {
     "malformed": (400, "Not readable"),
     "unauthorized": (401, "Token needed"),
+    "unsigned": (401, "Signature needed"),
     "cross-site": (403, "Asked by another site"),
     "not-found": (404, "Not found"),
     "method-not-allowed": (405, "Not possible here"),

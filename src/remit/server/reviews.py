@@ -27,7 +27,7 @@ async def look(call: Call) -> Answer:
 
 async def decide(call: Call) -> Answer:
     body = call.read(NewDecision)
-    decision = Decision(body.answer, body.text)
+    decision = Decision(body.answer, body.text, always=body.always)
     return task_answer(call, await call.house.inbox.decide(call.review_id, decision))
 
 

@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 from remit.intake.recipients import About
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.event import Event, Kind
+from remit.model.reply import Policy
 from remit.model.review import Answered, Decision, Review
 from remit.model.run import Run
 from remit.model.status import Actor, Reason, Status
@@ -146,7 +147,9 @@ _DETAIL: Final[Properties] = {
     "runs": _list("Run"),
 }
 _OTHERS: Final[dict[str, JsonMap]] = {
+    "Challenge": _TEXT,
     "Greeting": _TEXT,
+    "Noted": _object(noted={"type": "integer"}),
     "Health": _object(status=_words("ok"), version=_TEXT),
     "TaskPage": _object(schema_version={"const": 1}, tasks=_list("Task"), next=_MAYBE_TEXT),
     "Heard": _object(
@@ -181,6 +184,11 @@ _OTHERS: Final[dict[str, JsonMap]] = {
             "type": _words("meta", "turn", "event"),
         },
     },
+    "Contacts": _object(
+        contacts={"type": "array", "items": {"type": "object"}},
+        others={"type": "array", "items": {"type": "object"}},
+    ),
+    "Permission": _object(name=_TEXT, channel=_TEXT, policy=_words(*Policy), holds=_words(*Policy)),
     "Reviews": _object(reviews=_list("Review")),
     "Review": _object(
         id=_TEXT,

@@ -103,6 +103,12 @@ async def retry(call: Call) -> Answer:
     return created(call, await call.house.intake.admit(cue))
 
 
+async def undo(call: Call) -> Answer:
+    """Call back what was approved, while nothing of it is on its way."""
+    call.read(Nothing)
+    return task_answer(call, await call.house.owner.undo(call.task_id))
+
+
 async def detail(call: Call) -> JsonMap:
     task, told, asked, legs = await call.house.db.read(_detail, call.task_id)
     return {
@@ -284,6 +290,15 @@ ROUTES: Final = (
         says="What happened to a task, in order",
         gives="Log",
         query=PAGES,
+    ),
+    Route(
+        method="POST",
+        path="/api/tasks/{id}/undo",
+        does=undo,
+        says="Call back what was approved: the task is paused before anything of it is claimed",
+        gives="Task",
+        query=(VIEW,),
+        body=Nothing,
     ),
     Route(
         method="POST",

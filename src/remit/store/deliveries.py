@@ -31,7 +31,7 @@ def claim_send(
 ) -> int:
     """Note, durably, that a send is about to begin; return which attempt it is."""
     place = _hold(tx, lease, now)
-    told = {"id": delivery.id, "body": body, "digest": digest}
+    told = {"id": delivery.id, "body": body, "digest": digest, "address": delivery.address}
     if not tx.run("claim_delivery", told):
         raise LeaseLost(lease.task_id, lease.number)
     attempt = {"id": delivery.id, "lease": lease.number, "digest": digest, "now": rows.ms(now)}
@@ -98,7 +98,8 @@ def split(
     place = _hold(tx, lease, now)
     for part, (part_id, body) in enumerate(parts):
         told: dict[str, str | int | None] = {"id": part_id, "of": delivery.id, "part": part}
-        if not tx.run("split_delivery", told | {"parts": len(parts), "body": body}):
+        told |= {"parts": len(parts), "body": body, "address": delivery.address}
+        if not tx.run("split_delivery", told):
             raise LeaseLost(lease.task_id, lease.number)
     data: dict[str, Json] = {
         "delivery": delivery.id,
@@ -127,8 +128,8 @@ def report(tx: Tx, came: Report, now: datetime) -> TaskId | None:
     if row is None:
         return None
     task_id, delivery_id = TaskId(str(row["task_id"])), str(row["id"])
-    kept: Params = {"id": delivery_id, "reported": text_of(to_json(came.said))}
-    fresh = tx.run("report_delivery", kept) == 1
+    kept: dict[str, str | int] = {"id": delivery_id, "reported": text_of(to_json(came.said))}
+    fresh = tx.run("report_delivery", kept | {"arrived": came.said.arrived}) == 1
     if not fresh and came.said.arrived:
         return None  # it was known to have arrived, and a provider says so many times
     if row["status"] == "unknown":

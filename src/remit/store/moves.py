@@ -147,6 +147,19 @@ def pause(tx: Tx, task_id: TaskId, now: datetime) -> Task:
     return _order(tx, task, Status.PAUSED, now, resume_to=task.status)
 
 
+def undo(tx: Tx, task_id: TaskId, now: datetime) -> Task:
+    """Call back what was approved: the task is paused before anything of it is claimed."""
+    row = tasks.find_row(tx, task_id)
+    task, due = rows.task(row), rows.moment(row["due_at"])
+    if task.status is not Status.DELIVERING:
+        sentence = f"Task {task.id} is {task.status}; nothing of it is about to be sent."
+        raise Conflict(sentence)
+    if row["worker"] is not None or due is None or due <= now:
+        sentence = f"Task {task.id} is being sent; it is too late to undo that."
+        raise Conflict(sentence)
+    return _order(tx, task, Status.PAUSED, now, resume_to=task.status)
+
+
 def resume(tx: Tx, task_id: TaskId, now: datetime) -> Task:
     """Go on where it was."""
     task = tasks.get(tx, task_id)

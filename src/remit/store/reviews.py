@@ -1,17 +1,20 @@
 """Questions to the owner: opened by a run, decided once."""
 
+import json
 from dataclasses import replace
 from datetime import datetime
 
 from remit.errors import AlreadyDecided, BadInput, NotFound
-from remit.model.codec import Json, stamp
+from remit.model.codec import Json, from_json, stamp
 from remit.model.event import Entry, Kind
 from remit.model.ids import ReviewId, TaskId
-from remit.model.review import NEEDS_TEXT, Answered, Decision, Review
+from remit.model.permit import Permission
+from remit.model.review import NEEDS_TEXT, SEND, Answered, Decision, Review
 from remit.model.settled import Settle, Settled
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Task
-from remit.store import deliveries, events, rows, tasks
+from remit.model.undo import AT_ONCE, Undo
+from remit.store import deliveries, events, permissions, rows, tasks
 from remit.store.database import Params, Tx
 
 
@@ -41,21 +44,29 @@ def open_review(tx: Tx, review: Review, by: Actor, now: datetime) -> None:
 
 
 def decide(
-    tx: Tx, review_id: ReviewId, decision: Decision, now: datetime, settle: Settle | None = None
+    tx: Tx,
+    review_id: ReviewId,
+    decision: Decision,
+    now: datetime,
+    settle: Settle | None = None,
+    undo: Undo = AT_ONCE,
 ) -> Task:
     """Write the owner's decision down and send the task on its way, in one transaction.
 
-    `settle` works an answer about the request itself into the task before it goes on.
+    `settle` works an answer about the request itself into the task before it goes on. `undo` is how
+    long a message that was let out can be called back.
     """
     review = get(tx, review_id)
     _check(review, decision)
     _write(tx, review, decision, now)
+    if decision.always:
+        permissions.put(tx, _allowed(review), now)
     if review.about is not None and review.reason is Reason.AMBIGUOUS:
         _settle_delivery(tx, review.about, decision.answer, now)
     task = tasks.get(tx, review.task_id)
     if settle is not None and decision.answer is Answered.ANSWER and _is_unbegun(task):
         decision = _settle(tx, settle(task, review, decision.text or "", now), decision, now)
-    _send_on(tx, task, review, decision, now)
+    _send_on(tx, task, review, decision, undo.due(task, review, decision, now), now)
     return tasks.get(tx, review.task_id)
 
 
@@ -112,6 +123,8 @@ def _write(tx: Tx, review: Review, decision: Decision, now: datetime) -> None:
     data: dict[str, Json] = {"review": review.id, "answer": decision.answer, "by": decision.by}
     if decision.text is not None:
         data["text"] = decision.text
+    if decision.always:
+        data["always"] = True
     _tell(tx, review.task_id, Entry(Kind.REVIEW_DECIDED, Actor.OWNER, data), now)
 
 
@@ -123,8 +136,22 @@ def _check(review: Review, decision: Decision) -> None:
         may = ", ".join(review.options)
         sentence = f"Review {review.id} may be decided with {may}, not {decision.answer}."
         raise BadInput(sentence, field="answer")
+    yes = decision.answer in (Answered.APPROVE, Answered.EDIT)
+    if decision.always and not (yes and _is_send(review)):
+        sentence = f"Review {review.id}: only to approve a message to someone is meant for always."
+        raise BadInput(sentence, field="always")
     if decision.answer in NEEDS_TEXT and not (decision.text and decision.text.strip()):
         raise BadInput(f"To {decision.answer} a review, give the text.", field="text")
+
+
+def _is_send(review: Review) -> bool:
+    return (review.about or "").startswith(f"{SEND}:")
+
+
+def _allowed(review: Review) -> Permission:
+    """What is kept if the owner says always: this person, there, at the address he was shown."""
+    said = (review.about or "").removeprefix(f"{SEND}:")
+    return from_json(Permission, json.loads(said))
 
 
 def _settle_delivery(tx: Tx, delivery_id: str, answer: Answered, now: datetime) -> None:
@@ -135,7 +162,9 @@ def _settle_delivery(tx: Tx, delivery_id: str, answer: Answered, now: datetime) 
         tx.run("judge_delivery", told)
 
 
-def _send_on(tx: Tx, task: Task, review: Review, decision: Decision, now: datetime) -> None:
+def _send_on(
+    tx: Tx, task: Task, review: Review, decision: Decision, due: datetime, now: datetime
+) -> None:
     to = _after(task, review, decision.answer)
     if to is not task.status:
         task.check_move(to, Actor.OWNER)
@@ -143,14 +172,16 @@ def _send_on(tx: Tx, task: Task, review: Review, decision: Decision, now: dateti
     if to is Status.CANCELLED:
         deliveries.doubt_unsettled(tx, task, now)
         close_all(tx, task.id, now)
-    said = decision.text if decision.answer in (Answered.BACK, Answered.ANSWER) else None
+    # What is said about whom a message goes to is for the courier; no brain is told an address.
+    told = decision.answer is Answered.BACK or review.resume_to is not Status.DELIVERING
+    said = decision.text if told and decision.answer in (Answered.BACK, Answered.ANSWER) else None
     row = tx.one(
         "resume_task",
         {
             "id": task.id,
             "was": task.status.value,
             "to": to.value,
-            "due_at": None if to in (Status.CANCELLED, Status.PAUSED) else rows.ms(now),
+            "due_at": None if to in (Status.CANCELLED, Status.PAUSED) else rows.ms(due),
             "completed_at": rows.ms(now) if to is Status.CANCELLED else None,
             "back": back,
             "said": said,

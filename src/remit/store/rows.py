@@ -102,6 +102,7 @@ def delivery(row: Row) -> Delivery:
         parts=number(row["parts"]),
         doubted_at=moment(row["doubted_at"]),
         reported=from_json(Reported, json.loads(str(row["reported"]))) if row["reported"] else None,
+        address=text(row["address"]),
     )
 
 

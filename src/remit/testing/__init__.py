@@ -29,7 +29,7 @@ from remit.model.ids import TaskId
 from remit.model.review import Answered, Decision, Review
 from remit.model.task import Task
 from remit.ports import Brain, Channel
-from remit.settings import Settings
+from remit.settings import Deliver, Settings
 from remit.store import queue, tasks
 from remit.testing.memory import Memory, PowerCut
 from remit.testing.obedient import ObedientBrain
@@ -145,7 +145,8 @@ class World:
         self.outbox = Outbox()
         self.clock = FrozenClock(start)
         self.brain: Brain = brain or ScriptedBrain(())
-        self._settings = settings or Settings(home=home)
+        # Nobody here regrets an approval; who tests that says so in the settings.
+        self._settings = settings or Settings(home=home, deliver=Deliver(undo=0))
         self._channels: dict[str, Channel] = {"outbox": self.outbox, **(channels or {})}
         self._able = able  # tools of yours, beside the house's own
         self._stack = AsyncExitStack()

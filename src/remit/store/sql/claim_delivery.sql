@@ -1,3 +1,3 @@
 UPDATE deliveries
-   SET status = 'sending', body = :body, body_sha256 = :digest, reason = NULL
+   SET status = 'sending', body = :body, body_sha256 = :digest, reason = NULL, address = :address
  WHERE id = :id AND status = 'pending';

@@ -2,175 +2,45 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Final, cast
 
 from remit.errors import BadInput
-from remit.model.codec import Json, JsonMap, from_json
+from remit.model.codec import JsonMap, from_json
+from remit.model.quiet import Quiet
 from remit.model.reply import Policy
 from remit.model.task import SourceKind
+from remit.settings import channels as ways
+from remit.settings.file import DEFAULT_FILE
+from remit.settings.parts import (
+    Brain,
+    Budget,
+    Command,
+    Deliver,
+    Engine,
+    Mcp,
+    Priority,
+    Server,
+    Tools,
+)
 
-DEFAULT_FILE: Final = """\
-# Remit's settings. Every line is optional; what is commented out shows the default.
-
-# owner = "you"               # what the agent calls you
-# agent = "Remit"             # what you call the agent
-# zone = ""                   # of your clock, such as Europe/Berlin; else the machine's own
-
-[engine]
-# parallel = 64               # tasks at work at once
-# step_limit = 600            # seconds one step may take
-# attempts = 5                # tries before a task fails
-# stop_limit = 20             # seconds a stop waits for running steps
-
-[engine.sources]              # at most so many at once from one source
-# caldav = 8
-
-[brain]
-# kind = "auto"               # auto: a key in the environment decides (ANTHROPIC_API_KEY or
-#                             # OPENAI_API_KEY); or local (`remit brain use local`), none, or
-#                             # scripted (answers from a file)
-# model = ""                  # vendor:name, such as anthropic:claude-sonnet-5-5 or ollama:qwen3
-# extract = ""                # another model for one role alone: this, and the next three
-# think = ""
-# score = ""
-# summarise = ""
-# base_url = ""               # any server that speaks OpenAI's chat protocol
-# key_env = ""                # the variable that holds that server's key
-# time_limit = 300            # seconds for one request
-# token_limit = 16000         # tokens of one answer
-# threads = 1                 # of the local model; more only where nothing else works
-# script = "brain.yml"
-
-[budget]                      # over it a task waits for you; 0 is no limit
-# run_tokens = 200000         # of one task
-# run_requests = 60
-# run_cents = 0               # money counts only where a model's price is known
-# series_tokens = 0           # of a series in 30 days
-# series_cents = 0
-# day_tokens = 2000000        # of all tasks in a day of yours
-# day_cents = 0
-
-[priority]
-# score = false               # whether a model is asked how urgent a task is
-
-[tools]                       # what the brain may have done: allow, ask (you first) or deny
-# read_task_log = "allow"
-# search_tasks = "allow"
-# create_task = "allow"       # asks all the same in a task that has read what is not yours
-# ask_owner = "allow"
-# tick_item = "allow"
-# list_files = "allow"
-# read_file = "allow"
-# write_file = "allow"
-
-[mcp]                         # servers with more tools; each asks unless you say otherwise
-# files = { command = ["mcp-files", "--read-only"], policy = "ask", tools = { list = "allow" } }
-
-[server]
-# port = 7316                 # on loopback only
-
-[commands]                    # what you may have run by its name: `remit add "run backup"`
-#   backup = ["restic", "backup", "/home"]
-#   report = { argv = ["make", "report"], cwd = "/data/shop", timeout = 600, repeat = false }
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Engine:
-    parallel: int = 64
-    step_limit: int = 600
-    attempts: int = 5
-    stop_limit: int = 20
-    ageing: int = 900  # seconds of waiting that outweigh one level of priority
-    sources: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Brain:
-    kind: str = "auto"
-    script: str = "brain.yml"
-    model: str = ""  # `vendor:name`, for every role that has none of its own
-    extract: str = ""
-    think: str = ""
-    score: str = ""
-    summarise: str = ""
-    base_url: str = ""
-    key_env: str = ""
-    time_limit: int = 300
-    token_limit: int = 16_000
-    threads: int = 1  # of the local model; where cores are busy, two wait for each other
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """What thinking may cost; 0 is no limit."""
-
-    run_tokens: int = 200_000
-    run_requests: int = 60
-    run_cents: int = 0
-    series_tokens: int = 0  # in 30 days
-    series_cents: int = 0
-    day_tokens: int = 2_000_000  # of all tasks together
-    day_cents: int = 0
-
-    @property
-    def limits_money(self) -> bool:
-        return bool(self.run_cents or self.series_cents or self.day_cents)
-
-
-@dataclass(frozen=True, slots=True)
-class Priority:
-    score: bool = False  # whether a model is asked how urgent a task is
-
-
-@dataclass(frozen=True, slots=True)
-class Tools:
-    """What each of the house's own tools may do without the owner."""
-
-    read_task_log: Policy = Policy.ALLOW
-    search_tasks: Policy = Policy.ALLOW
-    create_task: Policy = Policy.ALLOW
-    ask_owner: Policy = Policy.ALLOW
-    tick_item: Policy = Policy.ALLOW
-    list_files: Policy = Policy.ALLOW
-    read_file: Policy = Policy.ALLOW
-    write_file: Policy = Policy.ALLOW
-
-
-@dataclass(frozen=True, slots=True)
-class Mcp:
-    """A server with tools of its own: a program that is started, or an address."""
-
-    command: tuple[str, ...] = ()
-    url: str = ""
-    policy: Policy = Policy.ASK  # of every tool that `tools` does not name
-    tools: dict[str, Json] = field(default_factory=dict)
-    env: tuple[str, ...] = ()  # variables it is given besides PATH, HOME and LANG
-    token_env: str = ""  # the variable with what an address wants to be shown
-    repeat: bool = False  # whether it does no harm to call any of its tools twice
-    time_limit: int = 60  # seconds for one answer
-
-    def policy_of(self, tool: str) -> Policy:
-        return Policy(str(self.tools.get(tool, self.policy)))
-
-
-@dataclass(frozen=True, slots=True)
-class Server:
-    port: int = 7316
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """What may be run by its name; no shell reads it."""
-
-    argv: tuple[str, ...]
-    timeout: int = 600  # seconds, and never longer than a step may take
-    cwd: str = ""  # else the task's own workspace
-    env: tuple[str, ...] = ()  # variables it is given besides PATH, HOME and LANG
-    repeat: bool = False  # whether it does no harm to run it again after a crash
+__all__ = [
+    "DEFAULT_FILE",
+    "Brain",
+    "Budget",
+    "Command",
+    "Deliver",
+    "Engine",
+    "Mcp",
+    "Priority",
+    "Server",
+    "Settings",
+    "Tools",
+    "home_of",
+    "load",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,14 +49,16 @@ class Settings:
     owner: str = "you"
     agent: str = "Remit"
     zone: str = ""  # an IANA name; empty is the machine's own
-    engine: Engine = Engine()
-    brain: Brain = Brain()
-    budget: Budget = Budget()
-    priority: Priority = Priority()
-    server: Server = Server()
-    tools: Tools = Tools()
+    engine: Engine = field(default_factory=Engine)
+    brain: Brain = field(default_factory=Brain)
+    budget: Budget = field(default_factory=Budget)
+    deliver: Deliver = field(default_factory=Deliver)
+    priority: Priority = field(default_factory=Priority)
+    server: Server = field(default_factory=Server)
+    tools: Tools = field(default_factory=Tools)
     commands: Mapping[str, Command] = field(default_factory=dict)
     mcp: Mapping[str, Mcp] = field(default_factory=dict)
+    channels: Mapping[str, ways.Chosen] = field(default_factory=dict)
 
     @property
     def database(self) -> Path:
@@ -281,19 +153,17 @@ def _checked(part: object, key: str, value: object, where: str) -> object:
         hint = f" Did you mean {near[0]!r}?" if near else f" Known: {', '.join(known)}."
         raise BadInput(f"{where} has no setting {key!r}.{hint}", field=key)
     now = getattr(part, key)
-    if key == "commands":
-        return _commands(value, where)
-    if key == "mcp":
-        return _servers(value, where)
+    if key in _TABLES:
+        return _TABLES[key](value, where)
     if isinstance(now, Policy):
         return _policy(key, value, where)
     if isinstance(now, Mapping):
         return _limits(key, value, where)
-    if key == "zone" and isinstance(value, str) and value:
-        _zone(value, where)
-    least = 0 if isinstance(part, Budget) else 1
+    if key in _TEXTS and isinstance(value, str) and value:
+        _TEXTS[key](value, where)
+    least = 0 if isinstance(part, Budget | Deliver) else 1
     if type(value) is not type(now) or (type(value) is int and value < least):
-        kinds = _KINDS if least else {int: "a whole number, or 0"}
+        kinds = _KINDS if least else _KINDS | {int: "a whole number, or 0"}
         kind = kinds.get(type(now), "a table")
         raise BadInput(f"{key} in {where} must be {kind}, not {value!r}.", field=key)
     return value
@@ -307,6 +177,13 @@ def _zone(name: str, where: str) -> None:
     except (ZoneInfoNotFoundError, ValueError, OSError):
         sentence = f"zone in {where} is {name!r:.60}; one looks like Europe/Berlin."
         raise BadInput(sentence, field="zone") from None
+
+
+def _quiet(text: str, where: str) -> None:
+    try:
+        Quiet.of(text)
+    except BadInput as bad:
+        raise BadInput(f"quiet in {where}: {bad}", field="quiet") from None
 
 
 def _limits(key: str, value: object, where: str) -> Mapping[str, int]:
@@ -380,13 +257,20 @@ def _server(name: str, value: object, where: str) -> Mcp:
     return server
 
 
+# Texts that must be of a certain form.
+_TEXTS: Final[Mapping[str, Callable[[str, str], None]]] = {"zone": _zone, "quiet": _quiet}
+_TABLES: Final[Mapping[str, Callable[[object, str], object]]] = {
+    "commands": _commands,
+    "mcp": _servers,
+    "channels": ways.read,
+}
 _SERVER_NAME: Final = re.compile(r"[a-z][a-z0-9]{0,23}")
 _NAME: Final = re.compile(r"\w[\w-]{0,39}")
-_KINDS: Final[Mapping[type, str]] = {
+_KINDS: Final[dict[type, str]] = {
     int: "a whole number above 0",
     str: "text",
     bool: "true or false",
 }
 _SWITCH: Final[Mapping[str, bool]] = {"true": True, "false": False}
-_PARTS: Final = ("engine", "brain", "budget", "priority", "server", "tools")
+_PARTS: Final = ("engine", "brain", "budget", "deliver", "priority", "server", "tools")
 _NOT_SETTINGS: Final = frozenset({"home", "debug", "failpoint", "token", "soak", "write_golden"})

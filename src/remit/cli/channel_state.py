@@ -1,0 +1,68 @@
+"""How the channels of the settings stand, as far as can be seen without sending anything."""
+
+import os
+from dataclasses import dataclass
+from typing import Final
+
+from remit.deliver.ways import Keys
+from remit.errors import RemitError
+from remit.settings import Settings
+from remit.settings.channels import Chosen, WhatsAppLine, kind_of
+from remit.store.secrets import Secrets, machine_ring
+
+_DASHBOARD: Final = "what is for you is shown there; it is always ready"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """`verdict` is ok, warn or fail, as the doctor says it."""
+
+    name: str
+    kind: str
+    verdict: str
+    said: str
+    todo: str = ""
+    aliases: tuple[str, ...] = ()
+
+
+def look(settings: Settings) -> list[State]:
+    """Every channel, the dashboard first."""
+    return [State("dashboard", "dashboard", "ok", _DASHBOARD), *chosen(settings)]
+
+
+def chosen(settings: Settings) -> list[State]:
+    """The channels of the settings."""
+    if not settings.channels:
+        return []
+    from remit.deliver import outfit  # noqa: PLC0415 - loads what speaks HTTP, SMTP and IMAP
+    from remit.wiring import WallClock  # noqa: PLC0415 - the whole house
+
+    keys = Keys(Secrets(settings.home, machine_ring()), os.environ, settings.channels)
+    wrong = outfit.complaints(keys, WallClock())
+    return [_state(name, each, keys, wrong.get(name)) for name, each in settings.channels.items()]
+
+
+def _state(name: str, chosen: Chosen, keys: Keys, wrong: str | None) -> State:
+    kind, aliases = kind_of(chosen), chosen.aliases
+    if wrong is not None:
+        todo = f"Mend [channels.{name}] in settings.toml."
+        return State(name, kind, "fail", wrong, todo, aliases)
+    try:
+        missing = [secret for secret in chosen.secrets if secret and not keys.get(secret)]
+    except RemitError as error:
+        return State(name, kind, "fail", str(error), "", aliases)
+    if missing:
+        todo = f"remit secrets set {missing[0]}"
+        said = f"lacks {', '.join(missing)}: nothing goes out before it is set"
+        return State(name, kind, "warn", said, todo, aliases)
+    if isinstance(chosen, WhatsAppLine) and not chosen.app_secret:
+        todo = f"Name app_secret and verify_token, and enter /hooks/whatsapp/{name} as the hook."
+        said = "can send, but hears nothing: no text goes to who has not written, no doubt clears"
+        return State(name, kind, "warn", said, todo, aliases)
+    return State(name, kind, "ok", _ready(name, chosen), "", aliases)
+
+
+def _ready(name: str, chosen: Chosen) -> str:
+    if isinstance(chosen, WhatsAppLine):
+        return f"has what it needs; its hook is /hooks/whatsapp/{name}"
+    return "has what it needs"

@@ -1,0 +1,197 @@
+"""`remit contacts`: who is written to, where, and whether it asks first.
+
+The book is a file, and it is changed here one entry at a time. What is said about writing to
+someone is kept in the store, beside what the file says; the stricter word counts.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, TypeAlias, cast
+
+from cyclopts import App
+
+from remit import settings as house_settings
+from remit.cli import codes, door, out
+from remit.cli.options import AsJson, flag
+from remit.cli.out import Ink, Piece
+from remit.errors import BadInput, NotFound
+from remit.intake import entries, permits
+from remit.intake.book import FILE, Contacts, Entry, Line
+from remit.intake.recipients import Channel
+from remit.model.codec import Json, JsonMap
+from remit.model.permit import Permission
+from remit.model.reply import Policy
+from remit.settings import Settings
+from remit.settings.channels import kind_of
+from remit.store import permissions
+from remit.store.glance import glance
+
+_Name: TypeAlias = Annotated[str, flag("The name, or the one that you call them by.")]
+_Channel: TypeAlias = Annotated[str, flag("The channel.")]
+_COLOURS: Mapping[str, str] = {"allow": "green", "ask": "yellow", "deny": "red"}
+
+app = App(name="contacts")
+
+
+@app.default
+@app.command(name="list")
+def everyone(*, json: AsJson = False) -> int:
+    """Everyone in the book, and whether they are written to unasked."""
+    told = _listed(house_settings.load())
+    if json:
+        out.emit(told)
+        return codes.DONE
+    people, others = _maps(told["contacts"]), _maps(told["others"])
+    if not people and not others:
+        out.say(f'Nobody is in {FILE}; `remit contacts add "Anna Weber" --channel …` adds someone.')
+        return codes.DONE
+    heads = ("NAME", "CHANNEL", "ADDRESS", "UNASKED?")
+    rows: list[list[Piece]] = [[Ink(head, "dim") for head in heads]]
+    for person in people:
+        ways = _maps(person["channels"]) or [{}]
+        rows += [_row(person, way, first=n == 0) for n, way in enumerate(ways)]
+    rows += [[*map(str, (o["contact"], o["channel"], o["address"])), _ink(o)] for o in others]
+    out.table(rows)
+    return codes.DONE
+
+
+@app.command
+def show(name: _Name, /, *, json: AsJson = False) -> int:
+    """One person, whole."""
+    settings = house_settings.load()
+    whole = _contacts(settings).meant(name)
+    found = [each for each in _maps(_listed(settings)["contacts"]) if each["name"] == whole]
+    if not found:
+        raise NotFound("contact", name)
+    if json:
+        out.emit(found[0])
+        return codes.DONE
+    person = found[0]
+    out.line(Ink(str(person["name"]), "bold"), f"  {person['role'] or ''}")
+    for alias in cast("list[str]", person["aliases"]):
+        out.line(f"  also {alias}")
+    for way in _maps(person["channels"]):
+        known = f"  (known by {way['id']})" if way["id"] else ""
+        here = "" if way["here"] else "  not set up here"
+        out.line(f"  {way['channel']}  {way['address']}{known}  ", _ink(way), here)
+    for said in _maps(person["permissions"]):
+        out.line(Ink(f"  you said {said['policy']} on {said['channel']}, {said['givenAt']}", "dim"))
+    return codes.DONE
+
+
+@app.command
+def add(
+    name: Annotated[str, flag("The whole name.")],
+    /,
+    *,
+    channel: Annotated[tuple[str, ...], flag("Where they read: whatsapp=+4915…")] = (),
+    id_: Annotated[
+        tuple[str, ...], flag("What their messages come in as, if not the address.", "--id")
+    ] = (),
+    alias: Annotated[tuple[str, ...], flag("What else you call them.")] = (),
+    role: Annotated[str | None, flag("Who they are to you; owner is yourself.")] = None,
+    json: AsJson = False,
+) -> int:
+    """Put someone into the book, or add to what it says of them; the rest of it stays as it is."""
+    settings = house_settings.load()
+    door.furnish(settings)
+    addresses, ids = _pairs(channel, "--channel"), _pairs(id_, "--id")
+    for known in ids.keys() - addresses.keys():
+        raise BadInput(f"--id names {known}, and --channel gives no address on it.", field="id")
+    lines = {each: Line(address, ids.get(each)) for each, address in addresses.items()}
+    kept = entries.put(settings.home / FILE, Entry(_text(name), tuple(alias), role, lines))
+    return _told(kept.name, f"{kept.name} is in {FILE}.", json=json)
+
+
+@app.command
+def remove(name: _Name, /, *, json: AsJson = False) -> int:
+    """Take someone out of the book; what is meant for them asks you from then on."""
+    settings = house_settings.load()
+    gone = entries.drop(settings.home / FILE, name)
+    return _told(gone.name, f"{gone.name} is not in {FILE} any more.", json=json)
+
+
+@app.command
+def allow(name: _Name, channel: _Channel, /, *, json: AsJson = False) -> int:
+    """Write to them there unasked, as long as the address stays what it is now."""
+    return _permit(name, channel, Policy.ALLOW, json=json)
+
+
+@app.command
+def ask(name: _Name, channel: _Channel, /, *, json: AsJson = False) -> int:
+    """Ask before each message; this takes an allow or a deny back."""
+    return _permit(name, channel, Policy.ASK, json=json)
+
+
+@app.command
+def deny(name: _Name, channel: _Channel, /, *, json: AsJson = False) -> int:
+    """Never write to them there; what is meant for them is refused."""
+    return _permit(name, channel, Policy.DENY, json=json)
+
+
+def _permit(name: str, channel: str, policy: Policy, *, json: bool) -> int:
+    with door.opened(house_settings.load()) as way:
+        told = way.permit(name, channel, policy)
+    if json:
+        out.emit(told)
+    else:
+        out.say(permits.sentence(told))
+    return codes.DONE
+
+
+def _listed(settings: Settings) -> JsonMap:
+    standing: list[Permission] = []
+    if settings.database.exists():
+        with glance(settings.database) as tx:
+            standing = permissions.every(tx)
+    return permits.listed(_contacts(settings), standing)
+
+
+def _contacts(settings: Settings) -> Contacts:
+    return Contacts(settings.home / FILE, settings.owner, _channels(settings))
+
+
+def _channels(settings: Settings) -> tuple[str | Channel, ...]:
+    """The channels that a house here has."""
+    more = (Channel(name, kind_of(each), each.aliases) for name, each in settings.channels.items())
+    return ("dashboard", *more)
+
+
+def _pairs(given: tuple[str, ...], name: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for each in given:
+        key, sign, value = each.partition("=")
+        if not sign or not key.strip() or not value.strip():
+            raise BadInput(f"{name} is {each!r:.60}; it looks like whatsapp=+4915….", field=name)
+        found[key.strip()] = _text(value)
+    return found
+
+
+def _text(text: str) -> str:
+    text = text.strip()
+    if not text or not text.isprintable():
+        raise BadInput(f"{text!r:.60} must be text on one line that can be read.", field="name")
+    return text
+
+
+def _row(person: JsonMap, way: JsonMap, *, first: bool) -> list[Piece]:
+    name = f"{person['name']}{' (you)' if person['role'] == 'owner' else ''}" if first else ""
+    if not way:
+        return [name, Ink("none", "dim"), "", ""]
+    return [name, str(way["channel"]), str(way["address"]), _ink(way)]
+
+
+def _ink(way: JsonMap) -> Ink:
+    policy = str(way.get("policy") or "ask")
+    return Ink(policy, _COLOURS[policy])
+
+
+def _maps(told: Json) -> list[JsonMap]:
+    return cast("list[JsonMap]", told)
+
+
+def _told(name: str, sentence: str, *, json: bool) -> int:
+    if json:
+        out.emit({"name": name, "detail": sentence})
+    else:
+        out.say(sentence)
+    return codes.DONE

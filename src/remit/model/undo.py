@@ -1,0 +1,32 @@
+"""The time in which an approved message can be called back: nothing is claimed in it."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from remit.model.delivery import DeliveryStatus
+from remit.model.review import Answered, Decision, Review
+from remit.model.status import Reason, Status
+from remit.model.task import Task
+
+_YES: Final = (Answered.APPROVE, Answered.EDIT)
+_ABOUT_A_TEXT: Final = (Reason.APPROVAL, Reason.DELIVERABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    seconds: int = 0
+    at_once: tuple[str, ...] = ()  # channels on which nothing leaves the house
+
+    def due(self, task: Task, review: Review, decision: Decision, now: datetime) -> datetime:
+        """When a task goes on after a decision: later, if that lets a message out."""
+        lets_out = decision.answer in _YES and review.reason in _ABOUT_A_TEXT
+        leaves = any(
+            each.status is DeliveryStatus.PENDING and each.channel not in self.at_once
+            for each in task.delivery
+        )
+        waits = lets_out and leaves and review.resume_to is Status.DELIVERING
+        return now + timedelta(seconds=self.seconds) if waits else now
+
+
+AT_ONCE: Final = Undo()

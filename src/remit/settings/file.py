@@ -1,0 +1,76 @@
+"""The settings file that is written on first use: it explains itself."""
+
+from typing import Final
+
+DEFAULT_FILE: Final = """\
+# Remit's settings. Every line is optional; what is commented out shows the default.
+
+# owner = "you"               # what the agent calls you
+# agent = "Remit"             # what you call the agent
+# zone = ""                   # of your clock, such as Europe/Berlin; else the machine's own
+
+[engine]
+# parallel = 64               # tasks at work at once
+# step_limit = 600            # seconds one step may take
+# attempts = 5                # tries before a task fails
+# stop_limit = 20             # seconds a stop waits for running steps
+
+[engine.sources]              # at most so many at once from one source
+# caldav = 8
+
+[brain]
+# kind = "auto"               # auto: a key in the environment decides (ANTHROPIC_API_KEY or
+#                             # OPENAI_API_KEY); or local (`remit brain use local`), none, or
+#                             # scripted (answers from a file)
+# model = ""                  # vendor:name, such as anthropic:claude-sonnet-5-5 or ollama:qwen3
+# extract = ""                # another model for one role alone: this, and the next three
+# think = ""
+# score = ""
+# summarise = ""
+# base_url = ""               # any server that speaks OpenAI's chat protocol
+# key_env = ""                # the variable that holds that server's key
+# time_limit = 300            # seconds for one request
+# token_limit = 16000         # tokens of one answer
+# threads = 1                 # of the local model; more only where nothing else works
+# script = "brain.yml"
+
+[budget]                      # over it a task waits for you; 0 is no limit
+# run_tokens = 200000         # of one task
+# run_requests = 60
+# run_cents = 0               # money counts only where a model's price is known
+# series_tokens = 0           # of a series in 30 days
+# series_cents = 0
+# day_tokens = 2000000        # of all tasks in a day of yours
+# day_cents = 0
+
+[deliver]
+# undo = 10                   # seconds between your approval and the first byte; 0 is none
+# quiet = ""                  # such as 22:00-07:00, on your clock: what is not urgent waits
+# daily_cap = 20              # messages to one person in a day; then it asks. 0 is no limit
+
+[priority]
+# score = false               # whether a model is asked how urgent a task is
+
+[tools]                       # what the brain may have done: allow, ask (you first) or deny
+# read_task_log = "allow"
+# search_tasks = "allow"
+# create_task = "allow"       # asks all the same in a task that has read what is not yours
+# ask_owner = "allow"
+# tick_item = "allow"
+# list_files = "allow"
+# read_file = "allow"
+# write_file = "allow"
+
+[mcp]                         # servers with more tools; each asks unless you say otherwise
+# files = { command = ["mcp-files", "--read-only"], policy = "ask", tools = { list = "allow" } }
+
+[channels]                    # ways out besides the dashboard; secrets stand here by name alone
+#   ninas_whatsapp = { kind = "whatsapp", number_id = "106540352242922", token = "whatsapp_token" }
+
+[server]
+# port = 7316                 # on loopback only
+
+[commands]                    # what you may have run by its name: `remit add "run backup"`
+#   backup = ["restic", "backup", "/home"]
+#   report = { argv = ["make", "report"], cwd = "/data/shop", timeout = 600, repeat = false }
+"""

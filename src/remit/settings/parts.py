@@ -1,0 +1,116 @@
+"""The parts of the settings, each with its defaults."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from remit.model.codec import Json
+from remit.model.quiet import Quiet
+from remit.model.reply import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    parallel: int = 64
+    step_limit: int = 600
+    attempts: int = 5
+    stop_limit: int = 20
+    ageing: int = 900  # seconds of waiting that outweigh one level of priority
+    sources: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Brain:
+    kind: str = "auto"
+    script: str = "brain.yml"
+    model: str = ""  # `vendor:name`, for every role that has none of its own
+    extract: str = ""
+    think: str = ""
+    score: str = ""
+    summarise: str = ""
+    base_url: str = ""
+    key_env: str = ""
+    time_limit: int = 300
+    token_limit: int = 16_000
+    threads: int = 1  # of the local model; where cores are busy, two wait for each other
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What thinking may cost; 0 is no limit."""
+
+    run_tokens: int = 200_000
+    run_requests: int = 60
+    run_cents: int = 0
+    series_tokens: int = 0  # in 30 days
+    series_cents: int = 0
+    day_tokens: int = 2_000_000  # of all tasks together
+    day_cents: int = 0
+
+    @property
+    def limits_money(self) -> bool:
+        return bool(self.run_cents or self.series_cents or self.day_cents)
+
+
+@dataclass(frozen=True, slots=True)
+class Deliver:
+    """When and how often others are written to."""
+
+    undo: int = 10  # seconds between an approval and the first byte; 0 is none
+    quiet: str = ""  # `22:00-07:00` on the owner's clock; empty is none
+    daily_cap: int = 20  # messages to one person in a day, before it is asked; 0 is no limit
+
+    @property
+    def quiet_hours(self) -> Quiet | None:
+        return Quiet.of(self.quiet) if self.quiet else None
+
+
+@dataclass(frozen=True, slots=True)
+class Priority:
+    score: bool = False  # whether a model is asked how urgent a task is
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What each of the house's own tools may do without the owner."""
+
+    read_task_log: Policy = Policy.ALLOW
+    search_tasks: Policy = Policy.ALLOW
+    create_task: Policy = Policy.ALLOW
+    ask_owner: Policy = Policy.ALLOW
+    tick_item: Policy = Policy.ALLOW
+    list_files: Policy = Policy.ALLOW
+    read_file: Policy = Policy.ALLOW
+    write_file: Policy = Policy.ALLOW
+
+
+@dataclass(frozen=True, slots=True)
+class Mcp:
+    """A server with tools of its own: a program that is started, or an address."""
+
+    command: tuple[str, ...] = ()
+    url: str = ""
+    policy: Policy = Policy.ASK  # of every tool that `tools` does not name
+    tools: dict[str, Json] = field(default_factory=dict)
+    env: tuple[str, ...] = ()  # variables it is given besides PATH, HOME and LANG
+    token_env: str = ""  # the variable with what an address wants to be shown
+    repeat: bool = False  # whether it does no harm to call any of its tools twice
+    time_limit: int = 60  # seconds for one answer
+
+    def policy_of(self, tool: str) -> Policy:
+        return Policy(str(self.tools.get(tool, self.policy)))
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    port: int = 7316
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What may be run by its name; no shell reads it."""
+
+    argv: tuple[str, ...]
+    timeout: int = 600  # seconds, and never longer than a step may take
+    cwd: str = ""  # else the task's own workspace
+    env: tuple[str, ...] = ()  # variables it is given besides PATH, HOME and LANG
+    repeat: bool = False  # whether it does no harm to run it again after a crash

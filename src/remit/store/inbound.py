@@ -1,0 +1,68 @@
+"""What comes in by a channel: kept once, however often a provider says it.
+
+A row is a message from somebody, a report on a message of ours, or something that nobody knows.
+Only a message has a sender: nobody is taken to have written because a report came.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from remit.model.codec import JsonMap, text_of
+from remit.model.delivery import Report
+from remit.model.ids import TaskId
+from remit.store import deliveries, rows
+from remit.store.database import Params, Tx
+
+_LAST = "\U0010ffff"
+
+
+@dataclass(frozen=True, slots=True)
+class Came:
+    """One thing that came in. `report` is what it says about a delivery, if it says that."""
+
+    ref: str  # names it for ever: the same again is the same
+    channel: str
+    body: JsonMap
+    sender: str = ""
+    said_at: datetime | None = None
+    report: Report | None = None
+    outdone_by: tuple[
+        str, ...
+    ] = ()  # what is truer: if one of these came before, this says nothing
+
+
+def take(tx: Tx, came: Sequence[Came], now: datetime) -> list[TaskId]:
+    """Keep all of it, and settle what it settles; return the tasks that can go on."""
+    woken: list[TaskId] = []
+    for each in came:
+        said = min(each.said_at or now, now)  # a clock that is ahead opens nothing for longer
+        kept: Params = {
+            "ref": each.ref,
+            "channel": each.channel,
+            "sender": each.sender,
+            "said": rows.ms(said),
+            "heard": rows.ms(now),
+            "body": text_of(each.body),
+        }
+        if not tx.run("insert_inbound", kept) or each.report is None:
+            continue
+        if any(tx.one("get_inbound", {"ref": ref}) for ref in each.outdone_by):
+            continue
+        task_id = deliveries.report(tx, each.report, now)
+        woken += [task_id] if task_id is not None else []
+    return woken
+
+
+def last_at(tx: Tx, channel: str, address: str) -> datetime | None:
+    """When the person behind an address last wrote on a channel."""
+    asked: Params = {"channel": channel, "address": address}
+    found = [tx.one(name, asked) for name in ("last_inbound", "last_inbound_of")]
+    times = [rows.number(row["at"]) for row in found if row is not None and row["at"] is not None]
+    return rows.at(max(times)) if times else None
+
+
+def beginning(tx: Tx, ref: str) -> list[str]:
+    """The bodies of all whose refs begin so, as JSON."""
+    listed = tx.all("list_inbound", {"begin": ref, "end": ref + _LAST})
+    return [str(row["body"]) for row in listed]

@@ -1,0 +1,1 @@
+SELECT * FROM inbound WHERE ref = :ref;

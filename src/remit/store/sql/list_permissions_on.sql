@@ -1,0 +1,1 @@
+SELECT contact, channel, address, policy, given_at FROM permissions WHERE channel = :channel;

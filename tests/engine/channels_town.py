@@ -1,0 +1,191 @@
+"""Providers that outlive whoever sends by them, and lives of a Remit that is killed in between.
+
+The verdict rests on two witnesses: what the provider accepted, and the rows of the database, read
+with plain SQL. What Remit says of itself is compared with them, never believed.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack, closing
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self, TypeVar
+
+from remit.store.audit import complaints
+from remit.store.connection import SqliteTx, connect
+from tests.engine import channels_worker
+from tests.engine.lives import ended
+from tests.live.hooks import Receiver
+from tests.live.mail import PostOffice
+from tests.live.proxy import Trap, Watched, before, half_of
+from tests.live.whatsapp import Provider
+
+T = TypeVar("T")
+
+ROOT: Final = Path(__file__).parents[2]
+KINDS: Final = ("whatsapp", "email", "webhook")
+
+# Where a request is half written, and what is on its way back once it is accepted.
+HALF: Final = {
+    "whatsapp": Trap(half_of(b"biz_opaque_callback_data"), up=True),
+    "email": Trap(half_of(b"Message-ID"), up=True),
+    "webhook": Trap(half_of(b"specversion"), up=True),
+}
+ACCEPTED: Final = {
+    "whatsapp": Trap(before(b"HTTP/1.1 200"), up=False),
+    "email": Trap(before(b"250 2.0.0 OK: queued"), up=False),
+    "webhook": Trap(before(b"HTTP/1.1 200"), up=False),
+}
+
+
+class Town:
+    """One provider of a kind, and the line to it, in a thread of their own."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._stack = AsyncExitStack()
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self.do(self._open())
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.do(self._stack.aclose())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def do(self, work: Coroutine[object, object, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
+
+    async def _open(self) -> None:
+        self._office, self._whatsapp, self._receiver = PostOffice(), Provider(), Receiver()
+        if self.kind == "email":
+            port = (await self._stack.enter_async_context(self._office)).port
+        else:
+            server = self._whatsapp if self.kind == "whatsapp" else self._receiver
+            await self._stack.enter_async_context(server)
+            port = int(server.root.rpartition(":")[2])
+        self.line = await self._stack.enter_async_context(Watched(port))
+
+    def accepted(self) -> list[str]:
+        """The keys of what was accepted, as often as it was."""
+        if self.kind == "whatsapp":
+            return [str(message.key) for message in self._whatsapp.accepted]
+        if self.kind == "email":
+            ids = [str(each.parsed["Message-ID"]) for each in self._office.accepted]
+            return [each.strip("<>").partition("@")[0] for each in ids]
+        return [heard.headers["webhook-id"] for heard in self._receiver.heard]
+
+    async def set_trap(self, victim: int, trap: Trap) -> None:
+        self.line.victim, self.line.trap = victim, trap
+
+    async def sprung(self) -> None:
+        await self.line.sprung.wait()
+
+
+class Life:
+    """One directory, and the processes that lived and died in it."""
+
+    def __init__(self, home: Path, town: Town) -> None:
+        self.home = home
+        self.town = town
+        self.cut: set[str] = set()  # deliveries that were claimed and never recorded
+
+    def start(
+        self, failpoint: str = "", *, grace: float = 0, reports: tuple[str, ...] = ()
+    ) -> "subprocess.Popen[str]":
+        self.home.mkdir(exist_ok=True)
+        plan = {"kind": self.town.kind, "port": self.town.line.port}
+        told = json.dumps({**plan, "grace": grace, "reports": reports})
+        return subprocess.Popen(
+            [sys.executable, "-m", channels_worker.__name__, str(self.home), told],
+            cwd=ROOT,
+            env={**os.environ, "REMIT_FAILPOINT": failpoint},
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def killed_at(self, failpoint: str, *, grace: float = 0) -> bool:
+        return self._died(self.start(failpoint, grace=grace))
+
+    def killed_on_the_line(self, trap: Trap, *, grace: float = 0) -> bool:
+        """Be killed by who watches the line, at the very byte."""
+        return self._died(self.watched(trap, grace=grace))
+
+    def watched(self, trap: Trap, *, grace: float = 0) -> "subprocess.Popen[str]":
+        process = self.start(grace=grace)
+        self.town.do(self.town.set_trap(process.pid, trap))
+        return process
+
+    def lives_on(self, *, grace: float = 0, reports: tuple[str, ...] = ()) -> None:
+        process = self.start(grace=grace, reports=reports)
+        errors = ended(process)
+        assert process.returncode == 0, errors
+
+    def _died(self, process: "subprocess.Popen[str]") -> bool:
+        errors = ended(process)
+        died = process.returncode == -signal.SIGKILL
+        assert died or process.returncode == 0, errors
+        self.cut |= {str(row[0]) for row in self.ask(_CUT)}
+        return died
+
+    def ask(self, sql: str) -> list[tuple[object, ...]]:
+        path = self.home / "agent.db"
+        if not path.exists():
+            return []
+        with closing(sqlite3.connect(path)) as connection:
+            return connection.execute(sql).fetchall()
+
+    # What history says --------------------------------------------------------------------------
+
+    def judge(self) -> None:
+        """Nothing twice, nothing lost, and asked about exactly what nobody can know."""
+        doubtful = self.cut
+        found = {str(key): str(status) for key, status in self.ask(_DELIVERIES)}
+        accepted = Counter(self.town.accepted())
+        assert set(accepted.values()) <= {1}
+        assert accepted.keys() <= found.keys()
+        assert {key for key, status in found.items() if status == "unknown"} == doubtful
+        for key, status in found.items():
+            assert accepted[key] == (status == "sent") or key in doubtful, (key, status)
+        self._tasks(doubtful)
+        with closing(connect(self.home / "agent.db", writable=False)) as connection:
+            assert list(complaints(SqliteTx(connection))) == []
+
+    def _tasks(self, doubtful: set[str]) -> None:
+        rows = self.ask(_TASKS)
+        assert {str(ref) for ref, *_ in rows} == set(channels_worker.REFS)
+        asked = {str(about) for (about,) in self.ask(_ASKED)}
+        assert asked <= doubtful
+        for ref, status, reason, keys in rows:
+            mine = set(str(keys).split(",")) & doubtful
+            wanted = ("needs_review", "ambiguous") if mine else ("completed", None)
+            assert (status, reason) == wanted, ref
+            assert bool(mine & asked) == bool(mine), ref
+
+
+_CUT: Final = "SELECT DISTINCT delivery_id FROM attempts WHERE answer IS NULL"
+_ASKED: Final = "SELECT about FROM reviews WHERE reason = 'ambiguous' AND decided_at IS NULL"
+_DELIVERIES: Final = "SELECT id, status FROM deliveries"
+_TASKS: Final = """
+SELECT source_ref, tasks.status, tasks.reason, group_concat(deliveries.id)
+  FROM tasks JOIN deliveries ON deliveries.task_id = tasks.id GROUP BY tasks.id
+"""

@@ -1,0 +1,158 @@
+"""One life of a Remit with a real channel, which may be killed at any moment.
+
+    REMIT_FAILPOINT=send:claimed:1 python -m tests.engine.channels_worker HOME '{"kind": …}'
+
+The provider is somewhere else and outlives it. Started again on the same HOME it goes on, until
+every task has ended or waits for news, or for an answer that only a person could give.
+"""
+
+import asyncio
+import json
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from remit import wiring
+from remit.brain.scripted import ScriptedBrain
+from remit.deliver import parts, plain
+from remit.deliver import whatsapp as whatsapp_
+from remit.deliver.account import Account, Security
+from remit.deliver.email import Email
+from remit.deliver.letter import Sender
+from remit.deliver.letter_head import address
+from remit.deliver.webhook import Hook, Webhook
+from remit.deliver.whatsapp import Line, WhatsApp
+from remit.model.delivery import Delivery, DeliveryStatus, Parcel, Report, Reported
+from remit.model.status import Status
+from remit.model.task import Cue, Source, SourceKind, Task
+from remit.ports import Channel
+from remit.settings import Engine, Settings
+from remit.store import deliveries, search
+from remit.testing import FrozenClock
+from remit.wiring import House
+from tests.live import hooks, mail, whatsapp
+
+LONG: Final = "It goes on, and on. " * 500  # three messages by WhatsApp
+REFS: Final = ("one", "two", "long")
+
+
+class Hasty(FrozenClock):
+    """Ten seconds pass whenever somebody looks: nobody is ever too early."""
+
+    def now(self) -> datetime:
+        self.advance(timedelta(seconds=10))
+        return super().now()
+
+
+class _Patient:
+    """News about a doubt are waited for, for so long."""
+
+    knows_owner: Final = True
+    seconds: float = 0
+
+    @property
+    def grace(self) -> float:
+        return self.seconds
+
+    def takes(self, address: str) -> bool:
+        return bool(address)
+
+    async def find(self, parcel: Parcel) -> None:
+        """Only what the provider reports is known."""
+
+
+class PatientWhatsApp(_Patient, WhatsApp):  # type: ignore[misc, override]
+    most = 40_000  # type: ignore[misc]  # of a text; a message has less
+
+    def shape(self, text: str) -> str:
+        return plain.text(text)
+
+    def parts(self, shaped: str) -> tuple[str, ...]:
+        return parts.split(shaped, whatsapp_.MOST)
+
+
+class PatientEmail(_Patient, Email):  # type: ignore[misc, override]
+    pass
+
+
+class PatientHook(_Patient, Webhook):  # type: ignore[misc, override]
+    pass
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a life is told."""
+
+    kind: str
+    port: int
+    grace: float = 0
+    reports: tuple[str, ...] = ()  # the keys of what the provider says arrived
+    patience: float = 20  # seconds
+
+    def channel(self) -> Channel:
+        made: PatientWhatsApp | PatientEmail | PatientHook
+        limit = self.patience
+        if self.kind == "whatsapp":
+            made = PatientWhatsApp(self._line(), Hasty(), _just_now, patience=limit)
+        elif self.kind == "email":
+            account = Account(mail.HOST, self.port, Security.NONE)
+            nina = address(mail.USER, "Nina")
+            made = PatientEmail(account, Sender(nina), FrozenClock(), owner=nina, patience=limit)
+        else:
+            hook = Hook(f"http://127.0.0.1:{self.port}/in", lambda: hooks.SECRET, private=True)
+            made = PatientHook(hook, FrozenClock(), patience=limit)
+        made.seconds = self.grace
+        return made
+
+    def _line(self) -> Line:
+        url = f"http://127.0.0.1:{self.port}/v25.0"
+        return Line(whatsapp.NUMBER_ID, lambda: whatsapp.TOKEN, owner=whatsapp.PERSON, url=url)
+
+
+async def _just_now(_: str) -> datetime:
+    return datetime.max.replace(tzinfo=UTC) - timedelta(days=1)
+
+
+def cues() -> tuple[Cue, ...]:
+    def cue(ref: str, *texts: str) -> Cue:
+        sends = tuple(Delivery("line", content=text) for text in texts)
+        return Cue(source=Source(SourceKind.MANUAL, ref), title=ref, text=ref, delivery=sends)
+
+    return cue("one", "Good day."), cue("two", "To the first.", "To the second."), cue("long", LONG)
+
+
+async def known(house: House) -> dict[str, Task]:
+    page = await house.db.read(search.page, search.Filter(limit=100))
+    return {task.source.ref: task for task in page.tasks}
+
+
+def rests(task: Task) -> bool:
+    doubtful = any(each.status is DeliveryStatus.UNKNOWN for each in task.delivery)
+    waits = task.status is Status.DELIVERING and doubtful
+    return task.ended or task.status is Status.NEEDS_REVIEW or waits
+
+
+async def live(home: Path, plan: Plan) -> None:
+    channels = {"line": plan.channel()}
+    brain = ScriptedBrain(())
+    # One at a time, so that it is known what is under way at each failpoint.
+    settings = Settings(home=home, engine=Engine(parallel=1))
+    async with wiring.opened(settings, brain=brain, channels=channels) as house:
+        tasks = {cue.source.ref: await house.intake.admit(cue) for cue in cues()}
+        for key in plan.reports:
+            told = Report(Reported(f"ref-{key}", arrived=True), key=key)
+            await house.db.write(deliveries.report, told, house.clock.now())
+        await house.engine.start()
+        while not all(map(rests, tasks.values())):
+            await house.engine.settled()
+            await asyncio.sleep(0.003)
+            tasks = await known(house)
+        await house.engine.settled()
+        await house.engine.stop()
+
+
+if __name__ == "__main__":
+    told = json.loads(sys.argv[2])
+    asyncio.run(live(Path(sys.argv[1]), Plan(**{**told, "reports": tuple(told["reports"])})))
