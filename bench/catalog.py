@@ -24,6 +24,9 @@ class Subject:
 TABLES: dict[str, str] = {
     "throughput": "Insert + 4 durable transitions, an event each (WAL, synchronous=FULL)",
     "house": "The whole way: admitted, ranked, thought, gated, delivered, completed",
+    "courier": "Messages by WhatsApp, accepted by a provider that answers at once",
+    "letters": "Letters by e-mail, accepted by a server that answers at once",
+    "waiting": "10,000 deliveries that wait, and 1,000 reports that settle doubts",
     "burst": "10,000 tasks due in one second",
     "scheduled": "100,000 scheduled tasks, idle, beside an empty store",
     "in-flight": "1,000 tasks in flight, each awaiting 2 s",
@@ -64,6 +67,30 @@ SUBJECTS: tuple[Subject, ...] = (
     Subject(
         "house", "remit, whole", "house", "ours",
         "bench.ours.throughput:run_house", 5_000, 300,
+    ),
+    Subject(
+        "courier", "remit, whole", "courier", "ours",
+        "bench.ours.courier:run_whatsapp", 2_000, 200,
+    ),
+    Subject(
+        "bare-http", "a bare httpx2 loop", "courier", "limit",
+        "bench.peers.bare_sends:run_http", 2_000, 200,
+    ),
+    Subject(
+        "letters", "remit, whole", "letters", "ours",
+        "bench.ours.courier:run_email", 1_000, 100,
+    ),
+    Subject(
+        "bare-smtp", "a bare aiosmtplib loop", "letters", "limit",
+        "bench.peers.bare_sends:run_smtp", 1_000, 100,
+    ),
+    Subject(
+        "pending", "remit, pending", "waiting", "ours",
+        "bench.ours.courier:run_pending", 10_000, 500,
+    ),
+    Subject(
+        "reports", "remit, reports", "waiting", "ours",
+        "bench.ours.courier:run_reports", 1_000, 100,
     ),
     Subject(
         "burst", "remit", "burst", "ours",
