@@ -14,7 +14,7 @@ from remit.model.review import Answered, Review
 from remit.model.status import Reason
 from remit.model.task import Source, SourceKind, Task
 from remit.ports import Brain, Channel
-from remit.settings import Settings
+from remit.settings import Deliver, Settings
 from remit.store import audit
 from remit.store.database import Tx
 from remit.testing import Outbox, World
@@ -39,7 +39,8 @@ class Talk(World):
         (home / "contacts.yaml").write_text(book)
         self.whatsapp, self.email = Outbox("whatsapp"), Outbox("email")
         channels: Mapping[str, Channel] = {"whatsapp": self.whatsapp, "email": self.email}
-        settings = Settings(home=home, owner="Hanan", zone="Europe/Berlin")
+        told = Deliver(undo=0)
+        settings = Settings(home=home, owner="Hanan", zone="Europe/Berlin", deliver=told)
         super().__init__(home, brain=brain or NoBrain(), channels=channels, settings=settings)
 
     async def say(self, text: str, key: str = "key:1", **more: object) -> Heard:

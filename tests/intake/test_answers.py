@@ -56,6 +56,19 @@ def test_an_answer_may_make_it_now_or_again_and_again() -> None:
         assert found[0].rule == "FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0"
 
 
+def test_a_series_keeps_the_end_that_was_said_or_gets_the_one_answered() -> None:
+    end = "UNTIL=20260331T215959Z"
+    answered = read("until the end of March", "every day at 9")
+    kept = answers.when(
+        "at 9", "every morning", now=NOW, zone=ZONE, book=BOOK, elsewhere=["until the end of March"]
+    )
+
+    for found in (answered, kept):
+        assert found is not None
+        assert isinstance(found[0], Recurrence)
+        assert found[0].rule == f"FREQ=DAILY;BYHOUR=9;BYMINUTE=0;{end}"
+
+
 @pytest.mark.parametrize("answer", ["at 8", "yesterday at 9", "today at 7:00"])
 def test_a_time_that_has_passed_is_a_doubt(answer: str) -> None:
     found = read(answer)

@@ -156,7 +156,7 @@ async def test_quoted_text_goes_out_to_the_letter(tmp_path: Path) -> None:
 
     assert plans(task) == [("whatsapp", "Mum", QUOTED)]
     assert ended.status is Status.COMPLETED
-    assert [(each.recipient, each.body) for each in world.whatsapp.sent] == [("Mum", QUOTED)]
+    assert [(each.recipient, each.body) for each in world.whatsapp.sent] == [("+1777", QUOTED)]
 
 
 async def test_a_rule_of_repetition_is_handed_on(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The labelled messages: one half the grammar was tuned to, one half it had not seen."""
+"""The labelled messages: those the grammar was tuned to, and those it had not seen."""
 
 import pytest
 
@@ -6,7 +6,8 @@ from remit.intake.lexicon import LANGUAGES
 from remit.intake.lexicon.words import Kind, tokenize
 from tests.intake.labelled import Message, Score, messages, score
 
-HALVES = ("tuned", "held_out")
+TUNED = ("tuned", "fresh", "blind")  # the last two were written by strangers, read blind once
+HALVES = (*TUNED, "held_out")
 ALL = [message for half in HALVES for message in messages(half)]
 AT_LEAST = 0.9
 
@@ -25,7 +26,7 @@ def test_there_are_enough_messages_and_none_twice() -> None:
 
     assert len(said) >= 150
     assert len(set(said)) == len(said)
-    assert all(len(messages(half)) >= 75 for half in HALVES)
+    assert all(len(messages(half)) >= 70 for half in HALVES)
 
 
 @pytest.mark.parametrize("half", HALVES)

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from dataclasses import fields
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from remit.intake.extract import Extraction, extract
-from remit.intake.lexicon import LANGUAGES
+from remit.intake.lexicon import LANGUAGES, language_of
 from remit.intake.lexicon.shape import Phrases
 from remit.intake.lexicon.words import Kind, tokenize
 from remit.intake.recipients import About
@@ -50,6 +50,27 @@ PARTS = st.one_of(
     st.sampled_from([word for say in KNOWN for word in say.split()]),
     st.sampled_from(KNOWN),
 )
+
+
+LABELLED = [say.say for half in ("tuned", "held_out", "fresh") for say in messages(half)]
+WORDS = sorted({word for say in LABELLED for word in say.split()})
+UNTIL = {"en": "until the end of March", "de": "bis Ende März", "es": "hasta fin de marzo"}
+MARKS = st.sampled_from([" ", " ", " ", " ", " ", ", ", ": ", ". "])
+
+
+@st.composite
+def reshuffled(draw: st.DrawFn) -> str:
+    """Words of all the labelled messages, in any order."""
+    chosen = draw(st.lists(st.sampled_from(WORDS), max_size=14))
+    return "".join(word + draw(MARKS) for word in chosen)
+
+
+@st.composite
+def spliced(draw: st.DrawFn) -> str:
+    """The beginning of one labelled message and the end of another."""
+    one, other = (draw(st.sampled_from(LABELLED)).split() for _ in range(2))
+    cut, go_on = draw(st.integers(0, len(one))), draw(st.integers(0, len(other)))
+    return " ".join(one[:cut] + other[go_on:])
 
 
 @st.composite
@@ -100,6 +121,25 @@ def test_known_phrases_in_any_order_are_accounted_for(text: str) -> None:
 
     assert_whole(text, found)
     assert_only_links_between(text, found)
+
+
+@settings(unhurried, max_examples=500)
+@given(st.one_of(reshuffled(), spliced()))
+def test_the_words_of_the_labelled_messages_in_any_order_are_accounted_for(text: str) -> None:
+    assert_whole(text, read(text))
+
+
+@settings(unhurried, max_examples=300)
+@given(st.one_of(reshuffled(), spliced()))
+def test_no_series_that_names_an_end_goes_on_for_ever_in_silence(text: str) -> None:
+    language = language_of(tokenize(text))
+    assume(language is not None and not tokenize(text)[-1].key.startswith(":"))
+    found = read(f"{text} {UNTIL[language.code if language else '']}")
+
+    for draft in found.tasks:
+        rule = draft.recurrence.rule if draft.recurrence else "UNTIL"
+        ends = "UNTIL" in rule or "COUNT" in rule
+        assert ends or found.questions or draft is not found.tasks[-1], draft
 
 
 @unhurried
@@ -167,6 +207,15 @@ LONG = [
     "nicht an Bob, sondern ",
     "„",
     "1 2 3 ",
+    "if it rains email ",
+    "si Bob manda a ",
+    "every day until ",
+    "for two weeks every ",
+    "schedule an email ",
+    "call mum 4pm reminder ",
+    "tommorow ",
+    "call mum, remind me, ",
+    "results by email, ",
 ]
 
 

@@ -102,7 +102,7 @@ async def test_an_unknown_recipient_is_asked_and_gets_it_once_he_is_named(tmp_pa
     assert settled.plan.precomposed
     assert ended.status is Status.COMPLETED
     assert [(each.recipient, each.body) for each in world.whatsapp.sent] == [
-        ("Mum", "Happy birthday!")
+        ("+1777", "Happy birthday!")
     ]
     assert complaints == []
 

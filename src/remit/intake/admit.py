@@ -1,7 +1,7 @@
 """A cue becomes a task; what cannot be read is refused with a sentence, and nothing is stored."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final, Protocol
@@ -43,7 +43,9 @@ class Intake:
         ids: Ids,
         channels: Collection[str],
         ear: Ear | None = None,
+        meant: Callable[[str], str | None] | None = None,
     ) -> None:
+        self._meant = meant  # the whole name of whom words mean; None is the owner
         self._db = db
         self._channels = channels
         self._clock = clock
@@ -57,6 +59,10 @@ class Intake:
                 known = ", ".join(sorted(self._channels))
                 sentence = f"There is no channel {delivery.channel!r:.60}; there is {known}."
                 raise BadInput(sentence, field="channel")
+        if self._meant is not None:
+            # Whom a short name means may change; what is kept is whom it means now.
+            sends = tuple(_named(each, self._meant) for each in cue.delivery)
+            cue = replace(cue, delivery=sends)
         task = make(cue, self._ids, self._clock.now())
         return await self._db.write(tasks.admit, task)
 
@@ -150,6 +156,11 @@ def _contract(contract: Contract) -> None:
         raise BadInput(sentence, field="contract")
     for criterion in contract.criteria:
         _text("criterion", criterion.activity + criterion.description, MOST_TEXT)
+
+
+def _named(delivery: Delivery, meant: Callable[[str], str | None]) -> Delivery:
+    words = delivery.recipient
+    return replace(delivery, recipient=None if words is None else meant(words))
 
 
 def _delivery(delivery: Delivery) -> None:

@@ -3,7 +3,7 @@
 An answer is read whole, or not at all: a word that nobody understands may be the one that matters.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Final
@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from remit.intake.days import Doubt, day_of
 from remit.intake.grammar.dates import Date, Weekday
+from remit.intake.grammar.ends import End, Unclear
 from remit.intake.grammar.phrases import read_person, read_way_name, words_of
 from remit.intake.grammar.sentences import Said, sentences
 from remit.intake.grammar.spoken import Spoken, combine, read_time
@@ -81,17 +82,35 @@ def _is(answer: str, what: str) -> bool:
 
 
 def when(
-    answer: str, said: str, *, now: datetime, zone: ZoneInfo, book: Book
+    answer: str,
+    said: str,
+    *,
+    now: datetime,
+    zone: ZoneInfo,
+    book: Book,
+    elsewhere: Sequence[str] = (),
 ) -> tuple[When, ...] | None:
     """Reckon an answer, with what was said before where it only adds to that; None: no time."""
     base = _first(said, book)
     if is_then(answer):
         return reckon(base, said, now=now, zone=zone) if base else None
-    spoken = _zone_alone(answer, base) or _whole(answer, book, now.astimezone(zone).date())
+    spoken = _zone_alone(answer, base) or _whole(
+        answer, book, now.astimezone(zone).date(), recurs=bool(base and base.every)
+    )
     if spoken is None or spoken.vague:
         return None
     whole = _over(base, spoken) if base else spoken
+    if whole.every and not (whole.until or spoken.every):
+        whole = replace(whole, until=_end_in(elsewhere, book))
     return reckon(whole, answer, now=now, zone=zone)
+
+
+def _end_in(texts: Sequence[str], book: Book) -> End | None:
+    """How long a habit lasts, by words that say nothing else; two such ends are no answer."""
+    lines = (replace(line, recurs=True) for text in texts for line in _said(text, book))
+    read = (read_time(line, 0) for line in lines if line.tokens)
+    ends = {each.until for each in read if each and each.until and not each.every}
+    return next(iter(ends)) if len(ends) == 1 else Unclear() if ends else None
 
 
 def _first(said: str, book: Book) -> Spoken | None:
@@ -109,11 +128,11 @@ def _first(said: str, book: Book) -> Spoken | None:
     return None
 
 
-def _whole(answer: str, book: Book, today: date) -> Spoken | None:
-    """A time that is all the answer says."""
+def _whole(answer: str, book: Book, today: date, *, recurs: bool) -> Spoken | None:
+    """A time that is all the answer says; of what `recurs` it may be how long it lasts."""
     for lead in _LEADS:
         for line in _said(lead + answer, book):
-            if spoken := _all_time(line, today):
+            if spoken := _all_time(replace(line, recurs=recurs), today):
                 return spoken
     return None
 

@@ -6,33 +6,64 @@
   channels:
     whatsapp: {id: "49151…", address: "+49151…"}
     email: anna@example.org
+  policy: {whatsapp: allow, email: ask}
+
+The `address` is where a message goes; the `id` is what incoming ones are known by. Whoever has the
+role `owner` is the owner, and his addresses are where he reads.
 """
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from remit.errors import BadInput
-from remit.intake.lexicon.words import fold
+from remit.intake.lexicon.words import fold, keys_of, tokenize
 from remit.intake.recipients import Book, Channel, Contact
+from remit.model.permit import Reach, Unsure
+from remit.model.reply import Policy
 
 FILE: Final = "contacts.yaml"
 MOST_BYTES: Final = 1_000_000
-_KEYS: Final = ("name", "aliases", "role", "channels")
+OWNER: Final = "owner"
+_KEYS: Final = ("name", "aliases", "role", "channels", "policy")
 _WAY_KEYS: Final = ("id", "address")
-_Stamp = tuple[int, int]
+_Stamp = tuple[int, int, int]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """How one channel reaches a person: the address to send to, the id that comes in."""
+
+    address: str
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A person as the file has them."""
+
+    name: str
+    aliases: tuple[str, ...] = ()
+    role: str | None = None
+    lines: Mapping[str, Line] = field(default_factory=dict)  # by channel, or by kind of channel
+    policy: Mapping[str, Policy] = field(default_factory=dict)
+    line: int = field(default=0, compare=False)  # where it stands
 
 
 class Contacts:
     """Whom the owner knows. While a house runs, the last good book stays."""
 
-    def __init__(self, path: Path, owner: str, channels: Collection[str]) -> None:
+    def __init__(self, path: Path, owner: str, channels: Collection[str | Channel]) -> None:
         self._path = path
-        self._owner = Contact(owner, channels=tuple(channels))
-        self._channels = tuple(Channel(name, name) for name in channels)
+        self._channels = tuple(
+            each if isinstance(each, Channel) else Channel(each, each) for each in channels
+        )
+        self._owner = Contact(owner, channels=tuple(each.name for each in self._channels))
         self._stamp: _Stamp | None = None
         self._book: Book | None = None
+        self._entries: tuple[Entry, ...] = ()
         self.complaint: str | None = None  # about the file as it is now
 
     def book(self) -> Book:
@@ -44,45 +75,155 @@ class Contacts:
             raise BadInput(self.complaint or "", field="contacts")
         return self._book
 
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """The names of the channels that the house has."""
+        return tuple(each.name for each in self._channels)
+
+    def entries(self) -> tuple[Entry, ...]:
+        """Everyone in the file, in its order."""
+        self.book()
+        return self._entries
+
+    def meant(self, recipient: str) -> str | None:
+        """The whole name of the one person whom words mean, None for the owner; else the words."""
+        book = self.book()
+        if (exact := self._exact(recipient)) is not None:
+            return None if exact.role == OWNER else exact.name
+        people = self._called(recipient)
+        if len(people) != 1:
+            return recipient
+        return None if people[0] is book.owner else people[0].name
+
+    def find(self, recipient: str | None, channel: str) -> Reach | Unsure:
+        """Whom words mean, and where a channel reaches them, by the file as it is now.
+
+        Only a whole name or an address will do here: what is short may mean another by now.
+        """
+        try:
+            self.book()
+        except BadInput as bad:
+            return Reach("", None, owner=True) if recipient is None else Unsure(str(bad))
+        if recipient is None or fold(recipient) == fold(self._owner.name):
+            return self._to_owner(channel)
+        if self.complaint is not None:
+            return Unsure(self.complaint)  # the last good book may name a place that is old
+        entry = self._exact(recipient) or self._at(recipient, channel)
+        if entry is None:
+            return self._unsure(recipient)
+        return self._to_owner(channel) if entry.role == OWNER else self._to(entry, channel)
+
     def _read(self, stamp: _Stamp | None) -> None:
         try:
-            people = load(self._path) if stamp else ()
+            entries = load(self._path) if stamp else ()
         except BadInput as bad:
             self.complaint = str(bad)
         else:
             self.complaint = None
-            self._book = Book(self._owner, self._channels, people)
+            self._entries = entries
+            others = tuple(self._contact(each) for each in entries if each.role != OWNER)
+            self._book = Book(self._its_owner(), self._channels, others)
         self._stamp = stamp
 
+    def _its_owner(self) -> Contact:
+        own = next((each for each in self._entries if each.role == OWNER), None)
+        return replace(self._owner, aliases=(own.name, *own.aliases)) if own else self._owner
 
-def load(path: Path) -> tuple[Contact, ...]:
+    def _contact(self, entry: Entry) -> Contact:
+        """A person with the names of the channels that reach them; the house may lack some."""
+        ours = tuple(each.name for each in self._channels if self._line(entry, each.name))
+        kinds = {word for each in self._channels for word in (each.name, each.kind, *each.aliases)}
+        more = tuple(name for name in entry.lines if name not in kinds)
+        return Contact(entry.name, entry.aliases, (*ours, *more))
+
+    def _line(self, entry: Entry, channel: str) -> Line | None:
+        return _for(channel, entry.lines, self._channels)
+
+    def _exact(self, name: str) -> Entry | None:
+        return next((each for each in self._entries if fold(each.name) == fold(name)), None)
+
+    def _at(self, address: str, channel: str) -> Entry | None:
+        return next(iter(self._sharing(address, channel)), None)
+
+    def _sharing(self, address: str, channel: str) -> list[Entry]:
+        """Everyone who is reached there: a no about one of them is a no about the place."""
+        lines = ((each, self._line(each, channel)) for each in self._entries)
+        return [each for each, line in lines if line is not None and line.address == address]
+
+    def _called(self, words: str) -> tuple[Contact, ...]:
+        keys = keys_of(tokenize(words))
+        found = self.book().people.at(keys, 0)
+        return found[0] if found is not None and found[1] == len(keys) else ()
+
+    def _to_owner(self, channel: str) -> Reach:
+        own = next((each for each in self._entries if each.role == OWNER), None)
+        line = self._line(own, channel) if own else None
+        return Reach(self._owner.name, line.address if line else None, owner=True)
+
+    def _to(self, entry: Entry, channel: str) -> Reach | Unsure:
+        line = self._line(entry, channel)
+        if line is None:
+            return Unsure(f"{entry.name} has no address on {channel} in {FILE}.")
+        said: list[Policy] = []
+        for each in self._sharing(line.address, channel):
+            policy = _for(channel, each.policy, self._channels)
+            # A yes about one of those who share an address is none about the others.
+            if policy is not None and (each is entry or policy is not Policy.ALLOW):
+                said.append(policy)
+        return Reach(entry.name, line.address, tuple(said))
+
+    def _unsure(self, words: str) -> Unsure:
+        names = [each.name for each in self._called(words)]
+        if names:
+            return Unsure(f"Who is meant by {words!r:.60}: {' or '.join(names)}?")
+        return Unsure(f"Who is {words!r:.60}? Nobody in {FILE} is called so.", stranger=True)
+
+
+def _for(channel: str, said: Mapping[str, T], channels: Collection[Channel]) -> T | None:
+    """What is said under a channel's own name, else under another name of it, or its kind."""
+    known = next((each for each in channels if each.name == channel), Channel(channel, channel))
+    names = (known.name, *known.aliases, known.kind)
+    return next((said[name] for name in names if name in said), None)
+
+
+def load(path: Path) -> tuple[Entry, ...]:
     """Read the file; what is wrong is named with its line."""
-    people = tuple(_contact(each) for each in _parse(path).items())
-    _refuse_doubles(people, path.name)
-    return tuple(person.contact for person in people)
+    return parse(_bytes(path), path.name)
 
 
-def _parse(path: Path) -> "_Part":
+def parse(raw: bytes, file: str = FILE) -> tuple[Entry, ...]:
+    """Read what a file holds."""
+    people = tuple(_entry(each) for each in _parse(raw, file).items())
+    _refuse_doubles(people, file)
+    return people
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BadInput(f"{path.name} cannot be read: {error}.") from None
+
+
+def _parse(raw: bytes, file: str) -> "_Part":
     import yaml  # noqa: PLC0415 - who has no such file need not wait for it
 
     try:
-        raw = path.read_bytes()
         if len(raw) > MOST_BYTES:
-            raise BadInput(f"{path.name} is too long; at most {MOST_BYTES} bytes are read.")
+            raise BadInput(f"{file} is too long; at most {MOST_BYTES} bytes are read.")
         text = raw.decode("utf-8")
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
             if isinstance(event, yaml.AliasEvent):  # a few of them can stand for millions
-                raise _Part(
-                    path.name, (event.start_mark.line if event.start_mark else 0) + 1, ""
-                ).bad("may not point elsewhere")
-        return _tree(yaml.compose(text, Loader=yaml.SafeLoader), path.name)
+                at = (event.start_mark.line if event.start_mark else 0) + 1
+                raise _Part(file, at, "").bad("may not point elsewhere")
+        return _tree(yaml.compose(text, Loader=yaml.SafeLoader), file)
     except UnicodeDecodeError:
-        raise BadInput(f"{path.name} is not UTF-8 text.") from None
+        raise BadInput(f"{file} is not UTF-8 text.") from None
     except yaml.MarkedYAMLError as error:
         at = (error.problem_mark.line if error.problem_mark else 0) + 1
-        raise BadInput(f"{path.name}, line {at}: {error.problem}.") from None
-    except (OSError, yaml.YAMLError, RecursionError) as error:
-        raise BadInput(f"{path.name} cannot be read: {error}.") from None
+        raise BadInput(f"{file}, line {at}: {error.problem}.") from None
+    except (yaml.YAMLError, RecursionError) as error:
+        raise BadInput(f"{file} cannot be read: {error}.") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,44 +256,49 @@ class _Part:
         return BadInput(f"{self.file}, line {self.line}: it {what}.", field="contacts")
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    contact: Contact
-    line: int
-
-
-def _contact(part: _Part) -> _Entry:
+def _entry(part: _Part) -> Entry:
     told = part.table(_KEYS)
     if "name" not in told:
         raise part.bad("lacks a name")
     aliases = tuple(each.text() for each in told["aliases"].items()) if "aliases" in told else ()
-    if "role" in told:
-        told["role"].text()
-    ways = told["channels"].table() if "channels" in told else {}
-    for way in ways.values():
-        _way(way)
-    return _Entry(Contact(told["name"].text(), aliases, tuple(ways)), part.line)
+    role = told["role"].text() if "role" in told else None
+    lines = told["channels"].table() if "channels" in told else {}
+    policy = told["policy"].table() if "policy" in told else {}
+    return Entry(
+        name=told["name"].text(),
+        aliases=aliases,
+        role=OWNER if role and fold(role) == OWNER else role,
+        lines={name: _line(each) for name, each in lines.items()},
+        policy={name: _policy(each) for name, each in policy.items()},
+        line=part.line,
+    )
 
 
-def _way(part: _Part) -> None:
+def _line(part: _Part) -> Line:
     """An address, or an address and the id that incoming messages are known by."""
     if isinstance(part.value, str):
-        part.text()
-        return
+        return Line(part.text())
     told = part.table(_WAY_KEYS)
     if "address" not in told:
         raise part.bad("lacks an address")
-    for each in told.values():
-        each.text()
+    return Line(told["address"].text(), told["id"].text() if "id" in told else None)
 
 
-def _refuse_doubles(people: Collection[_Entry], file: str) -> None:
+def _policy(part: _Part) -> Policy:
+    if part.text() not in set(Policy):
+        raise part.bad(f"is {part.text()!r:.60}; it may be {', '.join(Policy)}")
+    return Policy(part.text())
+
+
+def _refuse_doubles(people: Sequence[Entry], file: str) -> None:
     seen: dict[str, int] = {}
     for person in people:
-        name = fold(person.contact.name)
+        name, at = fold(person.name), _Part(file, person.line, "")
         if name in seen:
-            said = f"{person.contact.name!r:.60} stands in line {seen[name]} too"
-            raise _Part(file, person.line, "").bad(f"has a name that is taken: {said}")
+            said = f"{person.name!r:.60} stands in line {seen[name]} too"
+            raise at.bad(f"has a name that is taken: {said}")
+        if person.role == OWNER and any(each.role == OWNER for each in people[: len(seen)]):
+            raise at.bad("has the role owner, which another has already")
         seen[name] = person.line
 
 
@@ -186,4 +332,4 @@ def _stamp(path: Path) -> _Stamp | None:
         found = path.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size
+    return found.st_mtime_ns, found.st_size, found.st_ino

@@ -7,6 +7,7 @@ from remit.intake.grammar.acts import Act
 from remit.intake.grammar.heads import skip_leading
 from remit.intake.grammar.phrases import (
     Way,
+    is_range,
     is_topic,
     read_condition,
     read_limit,
@@ -20,6 +21,7 @@ from remit.intake.grammar.pieces import (
     Reading,
     Sort,
     after_link,
+    condition,
     event_time,
     time_piece,
 )
@@ -78,6 +80,8 @@ def _work(said: Said, act: Act, at: int, pieces: Pieces) -> None:
             at = pieces.gather(at, head.end)
         elif said.keys[at] == ":" and head and at >= head.end:
             at = pieces.gather(at, act.end)  # what follows a colon is what the work is about
+        elif at == begun and (me := _me_apart(said, act, at)):
+            at = pieces.add(Piece(at, me, Sort.VERB))
         elif piece := _beside(said, act, at, tail, opening=at == begun or act.starts_chunk(at)):
             at = pieces.add(piece)
         elif spoken := read_time(said, at):
@@ -86,15 +90,27 @@ def _work(said: Said, act: Act, at: int, pieces: Pieces) -> None:
             at = pieces.gather(at, at + 1)
 
 
+def _me_apart(said: Said, act: Act, at: int) -> int | None:
+    """Step over a "mir" that stands apart from the work: "mir bis Freitag drei Angebote suchen"."""
+    me = said.language.me.at(said.keys, at)
+    if me is None or act.head is None or act.head.start <= at:
+        return None
+    after = me[1]
+    while after < act.end and (step := after_link(said, after)):
+        after = step
+    limit = read_limit(said, after, act.end) if after < act.end else None
+    return me[1] if limit else None
+
+
 def _beside(said: Said, act: Act, at: int, tail: int, *, opening: bool) -> Piece | None:
     """Read what stands beside the work: a limit, a channel, when to do it."""
     stop = act.chunk_end(at)
     if opening and (end := read_condition(said, at, stop)):
-        return Piece(at, end, Sort.CONDITION)
+        return condition(said, at, end)
     end = read_limit(said, at, stop) or (read_opening_limit(said, at, stop) if opening else None)
     if end:
         only = said.language.only_if.at(said.keys, at)
-        return Piece(at, end, Sort.CONDITION if only else Sort.LIMIT)
+        return condition(said, at, end) if only else Piece(at, end, Sort.LIMIT)
     way = read_way(said, at)
     if way and (way.strong or way.end >= tail):
         return _way(said, at, way)
@@ -117,6 +133,8 @@ def _way(said: Said, at: int, way: Way) -> Piece:
 def _time(said: Said, act: Act, spoken: Spoken, tail: int) -> Piece | None:
     """A time in a request to work says when to do it, unless it belongs to what is asked for."""
     head = act.head
+    if is_range(said, spoken):
+        return None
     if head is not None and spoken.start <= head.end:
         return time_piece(spoken)
     dated = head is not None and head.verb.dated

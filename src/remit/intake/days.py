@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from typing import Final
 
 from remit.intake.grammar.dates import Date, Day, Offset, Weekday
+from remit.intake.grammar.ends import End, MonthEnd
 from remit.intake.lexicon.shape import Which
 
 _FARTHEST: Final = 2900  # a year from here on is a slip of the pen
@@ -30,6 +31,15 @@ def day_of(day: Day, today: date) -> date | Doubt:
             return _weekday(day, today)
         case Date():
             return _date(day, today)
+
+
+def end_of(end: End | None, today: date) -> date | Doubt | None:
+    """Find the last day of what comes back, where it was named as a day."""
+    if isinstance(end, MonthEnd):
+        month = end.month or today.month
+        year = end.year or today.year + (month < today.month)
+        return date(year, month, calendar.monthrange(year, month)[1])
+    return day_of(end, today) if isinstance(end, Offset | Weekday | Date) else None
 
 
 def _weekday(day: Weekday, today: date) -> date | Doubt:

@@ -152,7 +152,7 @@ def _send(line: Line, bench: _Bench, *, labours: bool, barred: frozenset[str | N
         if lacking.recipient is None or lacking.recipient not in barred:
             bench.waits.setdefault((line.number, piece.start), []).append(lacking)
     things = _things(line, labours=labours)
-    bench.work += [bench.words(line, each.start, each.end) for each in things]
+    bench.work += [bench.words(line, start, end) for start, end in _stretches(things)]
     _ask_for_content(line, found, bench, labours=labours or bool(things))
     made = {each.start for each in things}
     _judge(line, bench, lambda p: Became.WORK if p.start in made else _SENDING[p.sort])
@@ -168,6 +168,20 @@ def _things(line: Line, *, labours: bool) -> tuple[Piece, ...]:
         return things
     described = any(_is_described(line, thing, letters[0]) for thing in things)
     return () if described else line.of(Sort.OBJECT)
+
+
+def _stretches(things: Iterable[Piece]) -> Iterator[tuple[int, int]]:
+    """Put together what stands side by side: "a summary" "of my expenses" is one thing."""
+    begun: tuple[int, int] | None = None
+    for thing in things:
+        if begun and begun[1] == thing.start:
+            begun = begun[0], thing.end
+            continue
+        if begun:
+            yield begun
+        begun = thing.start, thing.end
+    if begun:
+        yield begun
 
 
 def _is_described(line: Line, thing: Piece, letter: Piece) -> bool:

@@ -124,7 +124,7 @@ def _loose(line: Line) -> Iterator[Judged]:
     if not pieces:
         return
     whole = Piece(pieces[0].start, pieces[-1].end, Sort.OBJECT)
-    if line.talk or line.ticked or line.note:
+    if (line.talk and line.talk is not Talk.CONTROL) or line.ticked or line.note:
         why = "It is ticked already." if line.ticked else "It asks for no task."
         yield Judged(line, whole, Became.DECLINED, why)
     else:

@@ -76,7 +76,7 @@ def _ways(line: Line, made: Outgoing) -> list[tuple[Piece, Channel | None]]:
     verb = line.reading.verb
     if named or verb is None or verb.channel is None:
         return named
-    at = line.of(Sort.VERB)[0]
+    at = line.first
     channel = channel_for(verb.channel, verb.channel, line.said.book)
     if isinstance(channel, Question):
         made.questions.append((at, channel))

@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 
 from remit.intake.days import Doubt
 from remit.intake.grammar.dates import Offset
+from remit.intake.grammar.ends import names_end
 from remit.intake.grammar.phrases import is_topic, words_of
 from remit.intake.grammar.pieces import Piece, Sort
 from remit.intake.grammar.spoken import Spoken, combine
@@ -71,6 +72,9 @@ def schedule(task: Sketch, text: str, clock: Clockwork) -> Schedule:
         return _ask(made, first, line, doubt)
     if not reminds and _is_today(spoken):
         return replace(made, is_scheduled=False)
+    if spoken.every and not spoken.until and _may_end(task):
+        sentence = f"Until when is {words!r} to go on? Say it again if it has no end."
+        return _ask(made, first, line, Doubt(sentence, (words,)))
     day = clock.days.get(line.number)
     answers = reckon(spoken, words, now=clock.now, zone=clock.zone, day=day)
     return _settled(made, first, line, answers, clock)
@@ -123,6 +127,18 @@ def _ask(made: Schedule, first: _Said | None, line: Line, doubt: Doubt) -> Sched
     else:
         made.missing[line.number, line.first.start] = question
     return made
+
+
+def _may_end(task: Sketch) -> bool:
+    """Whether some words of a task may say how long it goes on, and nobody can tell."""
+    return any(
+        names_end(line.said, at)
+        for line in task.lines
+        if line.said.tongue is not None
+        for piece in line.reading.pieces
+        if piece.sort is not Sort.TIME and piece.text is None
+        for at in range(piece.start, piece.end)
+    )
 
 
 def _is_of_event(first: _Said) -> bool:

@@ -30,6 +30,7 @@ class Rule:
     monthdays: tuple[int, ...] = ()
     month: int | None = None
     until: date | None = None
+    count: int | None = None
 
     def text(self, zone: tzinfo | None, wall: time | None = None) -> str:
         """Write it as iCalendar does, with the time of day, so that it needs no other anchor."""
@@ -45,6 +46,8 @@ class Rule:
             parts.append("BYDAY=" + ",".join(nth + _NAMES[day] for day in self.weekdays))
         if wall:
             parts.append(f"BYHOUR={wall.hour};BYMINUTE={wall.minute}")
+        if self.count:
+            parts.append(f"COUNT={self.count}")
         if self.until:
             last = datetime.combine(self.until, time(23, 59, 59), tzinfo=zone).astimezone(UTC)
             parts.append(f"UNTIL={last:%Y%m%dT%H%M%SZ}")

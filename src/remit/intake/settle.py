@@ -51,7 +51,11 @@ def _time(asked: Asked) -> Settled:
     said = "" if asked.clause.became not in (None, Became.TIME) else asked.clause.text
     if answers.is_of_it(asked.answer):
         return _of_event(asked)
-    found = answers.when(asked.answer, said, now=asked.now, zone=asked.zone, book=asked.book)
+    told = request_of(asked.task).clauses
+    ends = [each.text for each in told if each.became is Became.TIME and each.text != said]
+    found = answers.when(
+        asked.answer, said, now=asked.now, zone=asked.zone, book=asked.book, elsewhere=ends
+    )
     if not found:
         return asked.again()
     if len(found) > 1:

@@ -8,6 +8,7 @@ from remit.intake.clauses import read_act
 from remit.intake.grammar.acts import Act, read_acts
 from remit.intake.grammar.heads import label_end
 from remit.intake.grammar.pieces import Piece, Reading, Sort
+from remit.intake.grammar.repeats import comes_back
 from remit.intake.grammar.sentences import Box, Said
 from remit.intake.grammar.spoken import Spoken
 from remit.intake.grammar.talk import is_statement_at, talk_of
@@ -56,7 +57,8 @@ class Line:
         if no is None or not self.sends:
             return False
         before = [piece for piece in self.of(Sort.PERSON) if piece.end <= no.start]
-        return not before or no.end - no.start == 1
+        plain = self.said.language.nots.at(self.said.keys, no.start)
+        return not before or (plain is not None and plain[1] >= no.end)
 
     @property
     def leading_time(self) -> Spoken | None:
@@ -149,6 +151,7 @@ class _Sentence:
 def _sentence(said: Said) -> _Sentence:
     if said.tongue is None or said.heading or said.box is Box.TICKED:
         return _Sentence(said, talk=Talk.CHATTER if said.says_nothing else None)
+    said = replace(said, recurs=comes_back(said))
     start = label_end(said)
     acts = read_acts(said, start)
     label = Act(said.marks, said.marks, start) if start > said.marks else None

@@ -5,10 +5,12 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final, TypeAlias
 from zoneinfo import ZoneInfo
 
-from remit.intake.days import Doubt, day_of, days_on, months_on
+from remit.intake.days import Doubt, day_of, days_on, end_of, months_on
 from remit.intake.grammar.dates import Offset
+from remit.intake.grammar.ends import Times, Unclear
 from remit.intake.grammar.hours import MIDNIGHT, NOON, Clock, with_part
-from remit.intake.grammar.spoken import Ahead, Spoken
+from remit.intake.grammar.spans import Ahead
+from remit.intake.grammar.spoken import Spoken
 from remit.intake.lexicon.shape import Part, Unit
 from remit.intake.series import Rule, rule_of
 
@@ -191,10 +193,15 @@ class _Reckoning:
         every, until = self.spoken.every, self.spoken.until
         if every is None or not every.sure:
             return Doubt(f"Is {self.words!r} every month, or this one alone?")
-        last = day_of(until, self.today) if until else None
+        often = every.unit in _SECONDS and isinstance(until, Ahead)
+        if isinstance(until, Unclear) or often:
+            return Doubt(f"Until which day is it to go on: {self.words!r}?")
+        last = end_of(until, self.today)
         if isinstance(last, Doubt):
             return last
         rule = rule_of(every, self.spoken.day, last)
+        if isinstance(rule, Rule) and isinstance(until, Times):
+            rule = replace(rule, count=until.count)
         return rule if isinstance(rule, Rule) else Doubt(f"{rule} {self.words!r}?")
 
     def _often(self, rule: Rule) -> When:
@@ -209,8 +216,23 @@ class _Reckoning:
         for day in rule.days(self.today):
             moment = instant(day, wall, zone)
             if moment.at > self.local:
+                last = self._last_from(day)
+                if isinstance(last, Doubt):
+                    return last
+                rule = replace(rule, until=last or rule.until)
                 return Recurrence(rule.text(zone, wall), str(zone), moment.at, moment.note)
         return Doubt(f"{self.words!r} never comes round.")
+
+    def _last_from(self, first: date) -> date | Doubt | None:
+        """The last day of a habit that goes on for so long from its first day."""
+        until = self.spoken.until
+        if not isinstance(until, Ahead):
+            return None
+        months, days = until.count(_MONTHS), until.count(_DAYS)
+        last = days_on(months_on(first, int(months)), int(days) - 1)
+        if last is None or months % 1 or days % 1:
+            return Doubt(f"Until which day is it to go on: {self.words!r}?")
+        return last
 
 
 def instant(day: date, wall: time, zone: tzinfo | None) -> Moment:

@@ -5,21 +5,30 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from remit.intake.grammar.heads import Chunk, Head, find_head, skip_leading, small_talk
+from remit.intake.grammar.heads import (
+    Chunk,
+    Head,
+    find_head,
+    request_after,
+    skip_leading,
+    small_talk,
+)
 from remit.intake.grammar.phrases import (
     is_addressed,
     read_condition,
     read_limit,
     read_opening_limit,
+    read_person,
     read_way,
 )
 from remit.intake.grammar.sentences import Said
 from remit.intake.grammar.spoken import read_time
 from remit.intake.grammar.texts import Text, find_text, is_statement
-from remit.intake.lexicon.shape import SEND, Does, Link, Talk, Told
+from remit.intake.lexicon.shape import SEND, Does, Link, Needs, Talk, Told
 from remit.intake.lexicon.words import Kind
 
 _COMMAS: Final = frozenset(",;–—")
+_WITHIN: Final = (Link.POLITE, Link.TOO)  # links that end no chunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +86,31 @@ def _act(said: Said, chunk: Chunk, before: Act | None) -> Act:
 
 def _implied(said: Said, chunk: Chunk, before: Act | None) -> Head | None:
     """Send to somebody else what is not to go to the first: "nicht an Bob, sondern an Alice"."""
-    if before is None or not before.denies:
+    if before is None:
+        return None
+    if _names_result(said, chunk):
+        return Head(SEND, chunk.start, chunk.start)
+    if not before.denies:
         return None
     only = said.language.none_of.at(said.keys, chunk.start)
     at = only[1] if only else chunk.start
     way = read_way(said, at)
     return Head(SEND, at, at) if is_addressed(said, way.end if way else at) else None
+
+
+def _names_result(said: Said, chunk: Chunk) -> bool:
+    """Whether a chunk says no more than where the result goes: "…, Ergebnis aufs Dashboard"."""
+    result = said.language.results.at(said.keys, chunk.start)
+    if result is None or chunk.lead == chunk.start:
+        return False
+    at, ways = result[1], 0
+    while at < chunk.end:
+        way = read_way(said, at)
+        ways += way is not None
+        if way is None and said.tokens[at].kind is not Kind.MARK:
+            return False
+        at = way.end if way else at + 1
+    return ways > 0
 
 
 def _denies(said: Said, head: Head | None, chunk: Chunk) -> bool:
@@ -101,8 +129,18 @@ def _chunks(said: Said, start: int) -> Iterator[Chunk]:
         lead = at
         links, at = _links(said, at)
         stop = _chunk_end(said, at)
-        yield Chunk(lead, at, stop, links)
-        at = stop
+        cut = None if _asks_behind(said, stop) else request_after(said, at, stop)
+        yield Chunk(lead, at, cut or stop, links)
+        at = cut or stop
+
+
+def _asks_behind(said: Said, at: int) -> bool:
+    """Whether a comma and a verb follow: then the condition goes on to the comma."""
+    if at >= len(said.tokens) or not _is_comma(said, at):
+        return False
+    return (
+        said.language.verbs.at(said.keys, skip_leading(said, at + 1, len(said.keys))[0]) is not None
+    )
 
 
 def _links(said: Said, at: int) -> tuple[frozenset[Link], int]:
@@ -115,9 +153,22 @@ def _links(said: Said, at: int) -> tuple[frozenset[Link], int]:
             at = link[1]
         elif _is_comma(said, at):
             at += 1
+        elif then := _send_after(said, at):
+            links.add(Link.THEN)
+            at = then
         else:
             break
     return frozenset(links), at
+
+
+def _send_after(said: Said, at: int) -> int | None:
+    """Step over a word that only says what comes next: "and after send it to me"."""
+    led = said.language.conditions.at(said.keys, at) if at > said.marks else None
+    verb = said.language.verbs.at(said.keys, led[1]) if led else None
+    if led is None or verb is None or said.keys[led[1]] in said.language.also_tell:
+        return None
+    sure = verb[0].needs is Needs.NOTHING or read_person(said, verb[1]) is not None
+    return led[1] if verb[0].does is Does.SEND and sure else None
 
 
 def _chunk_end(said: Said, at: int) -> int:
@@ -128,14 +179,23 @@ def _chunk_end(said: Said, at: int) -> int:
             at = spoken.end
             continue
         link = said.language.links.at(said.keys, at)
-        if at > begun and (_is_comma(said, at) or (link and link[0] is not Link.POLITE)):
+        if at > begun and (_is_comma(said, at) or (link and link[0] not in _WITHIN)):
             break
         at += 1
     return at
 
 
 def _is_comma(said: Said, at: int) -> bool:
-    return said.tokens[at].kind is Kind.MARK and said.keys[at] in _COMMAS
+    if said.tokens[at].kind is not Kind.MARK or said.keys[at] not in _COMMAS:
+        return False
+    return not _is_in_number(said, at)
+
+
+def _is_in_number(said: Said, at: int) -> bool:
+    """Whether a mark stands within a number or a range: "1,60", "14–18"."""
+    near = said.tokens[max(at - 1, 0) : at + 2]
+    tight = all(token.tight for token in near[1:])
+    return tight and [token.kind for token in near] == [Kind.NUMBER, Kind.MARK, Kind.NUMBER]
 
 
 def _is_time(said: Said, at: int) -> bool:
@@ -146,7 +206,7 @@ def _is_time(said: Said, at: int) -> bool:
 
 def _join(said: Said, before: Act, act: Act) -> Act | None:
     """Join a chunk to the act before it, if it only goes on with it."""
-    if before.talk or (act.talk and before.text is None):
+    if before.talk or (act.talk and (before.text is None or _thanks_for(before, act))):
         return None
     if before.text is not None and not _breaks_text(said, before.text, act):
         unsure = before.unsure or _may_be_request(before, act)
@@ -155,15 +215,48 @@ def _join(said: Said, before: Act, act: Act) -> Act | None:
     if plain and _waits_for_text(before):
         return replace(before, end=act.end, text=_text_of(said, act))
     if act.head is not None:
-        return _led_in(said, before, act)
+        return _reminder_of(said, before, act) or _led_in(said, before, act)
     alone = before.head is None and _opens_limit(said, before)
     return None if alone else _joined(said, before, act)
+
+
+def _thanks_for(before: Act, act: Act) -> bool:
+    """Whether somebody is thanked for a reminder: that is no part of its text."""
+    reminds = before.head is not None and before.head.verb.does is Does.REMIND
+    return reminds and act.talk is Talk.THANKS
+
+
+def _reminder_of(said: Said, before: Act, act: Act) -> Act | None:
+    """Take what was said before for the text of a reminder: "call Mum at 4, remind me"."""
+    head, first = act.head, before.head
+    if head is None or head.negated or head.verb.does is not Does.REMIND:
+        return None
+    if act.links - {Link.POLITE}:
+        return None
+    if act.text or act.quoted or before.quoted or not _only_names_me(said, head, act.end):
+        return None
+    asks = first is not None and (first.negated or first.verb.does is not Does.WORK)
+    if asks or _opens_limit(said, before) or _tells(said, before):
+        return None
+    start, _ = skip_leading(said, before.start, before.end)
+    text = Text(start, start, Told.BARE, end=act.lead)
+    return replace(before, end=act.end, head=head, text=text) if start < act.lead else None
+
+
+def _only_names_me(said: Said, head: Head, end: int) -> bool:
+    """Whether nothing follows a verb but "me" and marks."""
+    me = said.language.me.at(said.keys, head.end)
+    rest = said.tokens[me[1] if me else head.end : end]
+    return all(token.kind is Kind.MARK for token in rest)
 
 
 def _led_in(said: Said, before: Act, act: Act) -> Act | None:
     """Let an act take in what was said before its verb: "die Zahlen und Daten | schicken"."""
     if before.head is not None or _opens_limit(said, before) or _tells(said, before):
         return None
+    last = bool(said.language.final_verbs.firsts)
+    if not last and Link.AND in act.links and skip_leading(said, before.start, before.end)[1]:
+        return None  # "could you dig out some recipes and email me the list"
     return replace(_joined(said, before, act), head=act.head, text=act.text)
 
 

@@ -1,5 +1,6 @@
 """The verb that says what a stretch of words asks for, believed only with what must stand by it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -12,14 +13,29 @@ from remit.intake.grammar.phrases import (
 )
 from remit.intake.grammar.sentences import Said
 from remit.intake.grammar.spoken import read_time
-from remit.intake.lexicon.shape import Does, Link, Needs, Talk, Verb, laughs
+from remit.intake.lexicon.shape import (
+    REMIND,
+    REMIND_ME,
+    Does,
+    Link,
+    Needs,
+    Talk,
+    Verb,
+    laughs,
+    words,
+)
 from remit.intake.lexicon.words import Kind
 
 _MOST_SKIPPED: Final = 6  # phrases between a verb and the person it is about
 _MOST_LEADING: Final = 12  # phrases before a verb
 _LABEL: Final = 4  # words at most, and a colon
 _FAR: Final = 60  # words between a condition and the request that follows it
+_MOST_TIMED: Final = 8  # words of a time before a noun
 _NEAR: Final = 10  # words between a verb that sends and the reminder it sends
+_LEADS_ON: Final = words(
+    """to can could will would should may might must and or zu du man sie und oder que te se le
+    nos y o"""
+)  # words a verb may follow within a condition
 _OPENERS: Final = frozenset(":¿¡(,-…")
 
 
@@ -46,11 +62,11 @@ class Head:
 def find_head(said: Said, chunk: Chunk) -> Head | None:
     """Find the verb that governs a chunk: in front, behind what leads it in, or at its end."""
     at, framed = skip_leading(said, chunk.start, chunk.end)
-    if head := _negation(said, at, chunk) or _verb_at(said, at, chunk):
+    if head := _negation(said, at, chunk) or _reminder_last(said, at, chunk):
         return head
-    if read_condition(said, at, chunk.end):
-        return _verb_after_condition(said, at, chunk)
-    if read_opening_limit(said, at, chunk.end):
+    if head := _verb_at(said, at, chunk):
+        return head
+    if read_condition(said, at, chunk.end) or read_opening_limit(said, at, chunk.end):
         return None
     person = None if framed else read_person(said, at)
     behind = _verb_at(said, person.end, chunk) if person else None
@@ -104,11 +120,48 @@ def _negation(said: Said, at: int, chunk: Chunk) -> Head | None:
     if found is None or (asks and asks[1] >= found[1]):
         return None
     inner = replace(chunk, start=found[1])
-    head = _verb_at(said, found[1], inner) or _verb_at_end(said, inner)
+    place = _after_pronouns(said, found[1], chunk.end)
+    head = _verb_at(said, found[1], inner) or _verb_at(said, place, replace(chunk, start=place))
+    head = head or _verb_at_end(said, inner)
     if head is None and chunk.lead > said.marks:
         return None  # "…, not Bob, …" only goes on with what was said before
     verb = head.verb if head else Verb(Does.SEND)
     return Head(verb, at, chunk.end, negated=True)
+
+
+def _after_pronouns(said: Said, at: int, end: int) -> int:
+    """Step over "it" and "to her" before a verb: "no se lo envíes"."""
+    language = said.language
+    for phrases in (language.them, language.me, language.refers):
+        if at < end and (found := phrases.at(said.keys, at)):
+            at = found[1]
+    return at
+
+
+def _reminder_last(said: Said, at: int, chunk: Chunk) -> Head | None:
+    """Find a reminder asked for by the noun alone: "call mum 4pm reminder"."""
+    end = chunk.end
+    while end > at and said.tokens[end - 1].kind is Kind.MARK:
+        end -= 1
+    me = said.language.me.at(said.keys, end - 1) if end - 1 > at else None
+    noun = end - 2 if me else end - 1
+    verb = said.language.verbs.at(said.keys, noun) if noun > at else None
+    if verb is None:
+        return None
+    named = said.language.reminders.at(said.keys, noun) is not None and not me
+    reminds = named or verb[0] == REMIND  # "dentist 3pm remind"
+    leads = at > chunk.start and read_time(said, chunk.start) is not None
+    return Head(REMIND_ME, noun, end) if reminds and (leads or _timed(said, at, noun)) else None
+
+
+def _timed(said: Said, at: int, end: int) -> bool:
+    """Whether a time stands right before a place, and no article before that: "a 4pm reminder"."""
+    for place in range(max(at, end - _MOST_TIMED), end):
+        spoken = read_time(said, place)
+        if spoken and spoken.end == end:
+            described = place > at and said.keys[place - 1] in said.language.articles
+            return place > at and spoken.is_exact and not described
+    return False
 
 
 def _verb_at(said: Said, at: int, chunk: Chunk) -> Head | None:
@@ -126,12 +179,22 @@ def _believed(said: Said, verb: Verb, at: int, end: int, chunk: Chunk) -> Head |
         tasks = said.language.task_words
         named = any(tasks.at(said.keys, place) for place in range(end, chunk.end))
         return Head(verb if named else Verb(Does.WORK), at, end)
+    if verb.dated and _books_message(said, end, chunk):
+        return Head(Verb(Does.SEND, dated=True), at, end)
     if verb.needs is Needs.PERSON and not _has_person(said, verb, at, end, chunk):
         # "write a poem" is work by its own name; "text mining" is no request to text anybody.
         return Head(Verb(Does.WORK), at, end) if verb.composes and end < chunk.end else None
-    if verb.needs is Needs.CHANNEL and not _has_way(said, chunk):
-        return Head(Verb(Does.WORK), at, end)
-    return Head(verb, at, end)
+    placed = verb.needs is not Needs.CHANNEL or _has_way(said, chunk)
+    return Head(verb if placed else Verb(Does.WORK), at, end)
+
+
+def _books_message(said: Said, at: int, chunk: Chunk) -> bool:
+    """Whether what is planned is a message: "schedule an email to Bob for Monday at 9"."""
+    way = read_way(said, at)
+    noun = said.language.messages.at(said.keys, at)
+    if way is None and noun is None:
+        return False
+    return any(is_addressed(said, place) for place in range(at, chunk.end))
 
 
 def _has_reminder(said: Said, at: int, end: int, chunk: Chunk) -> bool:
@@ -175,7 +238,7 @@ def _is_person(said: Said, at: int, *, tells: bool) -> bool:
     if read_person(said, at) or is_addressed(said, at):
         return True
     if not said.is_word(at):
-        return False
+        return at < len(said.tokens) and said.tokens[at].kind is Kind.ADDRESS
     if said.keys[at] in said.language.known:
         return tells and said.keys[at] in said.language.my
     if tells:
@@ -204,14 +267,54 @@ def _stands_last(said: Said, at: int, end: int) -> bool:
     return said.language.told.at(said.keys, at) is not None
 
 
-def _verb_after_condition(said: Said, at: int, chunk: Chunk) -> Head | None:
-    """Find the request in "if it rains remind me at 7": only a verb that sends is believed."""
-    for place in range(at + 1, min(chunk.end, at + _FAR)):
-        verb = said.language.verbs.at(said.keys, place)
-        sends = verb is not None and verb[0].does in (Does.SEND, Does.REMIND) and verb[0].tells
-        if sends and (head := _verb_at(said, place, chunk)):
-            return head
+def request_after(said: Said, at: int, end: int) -> int | None:
+    """Find where a request follows a condition without a comma: "if it rains | email me".
+
+    Only a verb that sends is believed, and only behind a word that cannot lead on to it.
+    """
+    at, _ = skip_leading(said, at, end)
+    language = said.language
+    led = language.only_if.at(said.keys, at) or language.conditions.at(said.keys, at)
+    if led is None or read_time(said, at):
+        return None
+    found = None
+    for place in _sends_within(said, led[1] + 1, end):
+        if not _may_end_at(said, place - 1):
+            continue
+        found = place
+        if said.keys[place] not in language.also_tell:
+            break
+    return found
+
+
+def hidden_request(said: Said, at: int, end: int) -> int | None:
+    """Find what may be a request within a condition, where nothing tells it apart."""
+    language = said.language
+    leads = language.subjects | language.third | language.articles | language.relatives
+    for place in _sends_within(said, at + 2, end):
+        before = said.keys[place - 1]
+        known = before in leads or before in _LEADS_ON or before in language.nots.words
+        if before in language.common and not known and said.keys[place] not in language.also_tell:
+            return place
     return None
+
+
+def _sends_within(said: Said, at: int, end: int) -> Iterator[int]:
+    """Where verbs stand that would send, if a request began with them."""
+    for place in range(at, min(end, at + _FAR)):
+        verb = said.language.verbs.at(said.keys, place)
+        if verb is None or verb[1] >= end or verb[0].does not in (Does.SEND, Does.REMIND):
+            continue
+        head = _verb_at(said, place, Chunk(place, place, min(end, place + _FAR)))
+        if head is not None and head.verb.does in (Does.SEND, Does.REMIND):
+            yield place
+
+
+def _may_end_at(said: Said, at: int) -> bool:
+    """Whether a condition may end with a word; in German its verb does: "wenn es kalt ist"."""
+    language = said.language
+    last = bool(language.final_verbs.firsts) and said.keys[at] in language.finite
+    return last or said.keys[at] not in language.common
 
 
 # Talk ---------------------------------------------------------------------------------------------

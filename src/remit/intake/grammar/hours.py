@@ -63,7 +63,15 @@ def _plain(said: Said, at: int) -> Found | None:
     if named:
         (hour, minute), end = named
         return Clock(hour, minute), end
-    for read in (_digital, _dotted, _before_the_hour, _minutes_past, _half_named, _o_clock):
+    for read in (
+        _digital,
+        _dotted,
+        _run_together,
+        _before_the_hour,
+        _minutes_past,
+        _half_named,
+        _o_clock,
+    ):
         if found := read(said, at):
             return found
     return None
@@ -109,6 +117,16 @@ def _dotted(said: Said, at: int) -> Found | None:
         return None
     found = _finish(said, replace(_on_dial(hour), minute=minute), at + 3)
     return found if found and found[1] > at + 3 else None
+
+
+def _run_together(said: Said, at: int) -> Found | None:
+    """Read 530pm and 1130 am: without the half of the day it could be anything."""
+    number = said.number(at, 4)
+    half = said.time.am_pm.at(said.keys, at + 1)
+    if number is None or half is None or len(said.tokens[at].text) < 3:  # noqa: PLR2004
+        return None
+    hour, minute = divmod(number, 100)
+    return _halved(Clock(hour, minute), half[0], half[1]) if minute <= _LAST_MINUTE else None
 
 
 def _finish(said: Said, clock: Clock, end: int) -> Found | None:
@@ -197,7 +215,17 @@ def _shift(clock: Clock, minutes: int) -> Clock:
 def _is_range(said: Said, end: int) -> bool:
     """Whether it goes on "to five", "bis 17 Uhr": then it is no moment."""
     through = said.time.through.at(said.keys, end)
-    return through is not None and read_number(said, through[1]) is not None
+    number = read_number(said, through[1]) if through else None
+    return number is not None and not _is_of_month(said, number[1])
+
+
+def _is_of_month(said: Said, at: int) -> bool:
+    """Whether a number was that of a day: "at 9pm until 15 March"."""
+    words = said.time
+    for part in (words.ordinal_ends, words.of):
+        if found := part.at(said.keys, at):
+            at = found[1]
+    return words.months.at(said.keys, at) is not None
 
 
 def _ends_well(said: Said, end: int, *, sure: bool) -> bool:

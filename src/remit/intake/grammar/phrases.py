@@ -20,6 +20,7 @@ from remit.intake.recipients import (
 
 _MOST_NAMES: Final = 3  # words in the name of somebody nobody knows
 _MOST_UNITS: Final = 3  # words after the number of a limit
+_RANGES: Final = frozenset("-–")
 _PER: Final = frozenset({"per", "pro", "each", "je"})
 
 
@@ -100,7 +101,7 @@ def is_addressed(said: Said, at: int) -> bool:
 def read_stranger(said: Said, at: int) -> Person | None:
     """Read the name of somebody who is not in the book: who it is must be asked."""
     start = at
-    if at < len(said.keys) and said.keys[at] in said.language.articles:
+    if at < len(said.keys) and (said.keys[at] in said.language.articles or _is_tongue(said, at)):
         start += 1
     end = start
     while end - start < _MOST_NAMES and said.is_word(end) and _is_strange(said, end, start > at):
@@ -108,6 +109,12 @@ def read_stranger(said: Said, at: int) -> Person | None:
     if end == start:
         return _address(said, at)
     return Person(end, nobody(said, at, end))
+
+
+def _is_tongue(said: Said, at: int) -> bool:
+    """Whether a word for a language describes people: "to Spanish clients"."""
+    key = said.keys[at]
+    return key in said.language.tongues.words and key not in said.language.common
 
 
 def _address(said: Said, at: int) -> Person | None:
@@ -212,8 +219,9 @@ def read_limit(said: Said, at: int, stop: int) -> int | None:
 def _form(said: Said, at: int) -> int | None:
     """Read "in Spanish", "as a table"."""
     for phrases in (said.language.tongues, said.language.formats):
-        if found := phrases.at(said.keys, at):
-            return found[1]
+        found = phrases.at(said.keys, at)
+        if found and not (said.language.to.at(said.keys, at) and _is_described(said, found[1])):
+            return found[1]  # "to German", not "to German clients"
     return None
 
 
@@ -287,12 +295,23 @@ def _deadline(said: Said, at: int) -> int | None:
 # Times --------------------------------------------------------------------------------------------
 
 
+def is_range(said: Said, spoken: Spoken) -> bool:
+    """Whether a day only ends a stretch of days, and is no moment: "14-18 May"."""
+    dash = spoken.start - 1
+    if dash < 1 or said.keys[dash] not in _RANGES or not said.tokens[dash].tight:
+        return False
+    last = dash - 2 if dash > 1 and said.is_tight(dash - 1, ".") else dash - 1
+    return said.number(last) is not None
+
+
 def is_topic(said: Said, spoken: Spoken) -> bool:
     """Whether a time belongs to what is talked about: "the 3pm call", "for tomorrow"."""
     if spoken.start == 0:
         return False
     before = spoken.start - 1
     key = said.keys[before]
+    if is_range(said, spoken):
+        return True
     if key in said.language.articles or key in said.language.events:
         return True
     return any(

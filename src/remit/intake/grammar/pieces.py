@@ -6,10 +6,11 @@ from enum import StrEnum
 from typing import Final
 
 from remit.intake.grammar.acts import Act
+from remit.intake.grammar.heads import hidden_request
 from remit.intake.grammar.phrases import words_of
 from remit.intake.grammar.sentences import Said
 from remit.intake.grammar.spoken import Spoken
-from remit.intake.lexicon.shape import Verb
+from remit.intake.lexicon.shape import Link, Verb
 from remit.intake.lexicon.words import Kind
 from remit.intake.recipients import About, Channel, Contact, Question
 
@@ -147,6 +148,16 @@ def time_piece(spoken: Spoken) -> Piece:
     return Piece(spoken.start, spoken.end, Sort.TIME, spoken=spoken)
 
 
+def condition(said: Said, start: int, end: int) -> Piece:
+    """What something depends on; asked about where a request may hide in it."""
+    hidden = hidden_request(said, start, end)
+    if hidden is None:
+        return Piece(start, end, Sort.CONDITION)
+    sentence = f"Is {words_of(said, hidden, end)!r} to be done, or part of the condition?"
+    options = ("it is to be done", "it is part of the condition")
+    return Piece(start, end, Sort.CONDITION, question=Question(About.TASK, sentence, options))
+
+
 def event_time(said: Said, spoken: Spoken) -> Piece:
     """A time that may be when something takes place, and not when to do what is asked."""
     words = words_of(said, spoken.start, spoken.end)
@@ -172,12 +183,12 @@ def after_link(said: Said, at: int) -> int | None:
     return at + 1 if token.kind is Kind.MARK and token.text in _MARKS else None
 
 
-def before_link(said: Said, start: int, end: int) -> int | None:
-    """Step back over a link or a mark that ends here."""
+def before_link(said: Said, start: int, end: int, *, too: bool = True) -> int | None:
+    """Step back over a link or a mark that ends here; without `too` not over an "as well"."""
     if said.tokens[end - 1].kind is Kind.MARK:
         return end - 1 if said.keys[end - 1] not in _CLOSERS else None
     for width in range(1, min(_LONGEST_LINK, end - start) + 1):
         link = said.language.links.at(said.keys, end - width)
         if link and link[1] == end:
-            return end - width
+            return end - width if too or link[0] is not Link.TOO else None
     return None

@@ -45,6 +45,12 @@ def read_every(said: Said, at: int) -> Found | None:
     return None
 
 
+def comes_back(said: Said) -> bool:
+    """Whether anything in a sentence happens again and again."""
+    starts = said.time.starts
+    return any(key in starts and read_every(said, at) for at, key in enumerate(said.keys))
+
+
 def joined_every(one: Every, other: Every) -> Every | None:
     """Join "every two weeks" with "on Fridays"; None when they are two habits."""
     if one.unit is not Unit.WEEK or other.unit is not Unit.WEEK:
@@ -112,6 +118,8 @@ def _after_every(said: Said, at: int) -> Found | None:
             start = ending[1]
     if not 1 <= interval <= _MOST:
         return None
+    if part := words.quarter_hours.at(said.keys, start):
+        return Every(Unit.MINUTE, interval * part[0]), part[1]  # "every half hour"
     found = _weekdays(said, start) or _unit(said, start)
     return (replace(found[0], interval=interval), found[1]) if found else None
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from remit.intake.grammar.acts import Act
 from remit.intake.grammar.heads import Head, skip_leading
+from remit.intake.grammar.hours import read_number
 from remit.intake.grammar.phrases import (
     Person,
     is_addressed,
@@ -25,13 +26,14 @@ from remit.intake.grammar.pieces import (
     Sort,
     after_link,
     before_link,
+    condition,
     event_time,
     time_piece,
 )
 from remit.intake.grammar.sentences import Said
-from remit.intake.grammar.spoken import read_time
+from remit.intake.grammar.spoken import Spoken, read_time
 from remit.intake.grammar.texts import Text
-from remit.intake.lexicon.shape import Does, Told
+from remit.intake.lexicon.shape import Does, Link, Told
 from remit.intake.lexicon.words import Kind
 from remit.intake.recipients import About, Question
 
@@ -87,12 +89,25 @@ def _step(sending: _Sending, at: int) -> int:
             return pieces.add(piece)
     language, keys = sending.said.language, sending.said.keys
     if sending.is_idle:
-        if result := language.results.at(keys, at):
-            return pieces.begin(at, result[1], Sort.RESULT)
+        if result := _result(sending, at):
+            return pieces.begin(at, result, Sort.RESULT)
         if pronoun := language.refers.at(keys, at):
             return pieces.begin(at, pronoun[1], Sort.PRONOUN)
     spoken = read_time(sending.said, at)
     return pieces.gather(at, spoken.end if spoken else at + 1)
+
+
+def _result(sending: _Sending, at: int) -> int | None:
+    """Read what the work before it made: "the list", "the 3 cheapest"."""
+    said = sending.said
+    if found := said.language.results.at(said.keys, at):
+        return found[1]
+    number = read_number(said, at + 1) if said.keys[at] in said.language.articles else None
+    if number is None:
+        return None
+    without = (said.keys[at], *said.keys[number[1] : number[1] + _LONG_NAME])
+    found = said.language.results.at(without, 0)
+    return found[1] - 1 + number[1] if found else None
 
 
 def _quote(sending: _Sending, at: int) -> Piece | None:
@@ -108,9 +123,12 @@ def _quote(sending: _Sending, at: int) -> Piece | None:
 
 def _when(sending: _Sending, at: int) -> Piece | None:
     said = sending.said
-    spoken = read_time(said, at)
+    led = said.time.about.at(said.keys, at) if sending.head.verb.dated else None
+    spoken = read_time(said, led[1] if led else at)
     if spoken is None:
         return None
+    if sending.head.verb.dated:  # "schedule an email for Monday"
+        return Piece(at, spoken.end, Sort.TIME, spoken=spoken)
     if at > 0 and said.keys[at - 1] in said.language.events:
         return event_time(said, spoken)
     return time_piece(spoken) if sending.reminds or not is_topic(said, spoken) else None
@@ -125,10 +143,10 @@ def _not(sending: _Sending, at: int) -> Piece | None:
 def _limit(sending: _Sending, at: int) -> Piece | None:
     said, stop = sending.said, sending.act.chunk_end(at)
     if end := read_condition(said, at, stop):
-        return Piece(at, end, Sort.CONDITION)
+        return condition(said, at, end)
     if end := read_limit(said, at, stop):
         only = said.language.only_if.at(said.keys, at)
-        return Piece(at, end, Sort.CONDITION if only else Sort.LIMIT)
+        return condition(said, at, end) if only else Piece(at, end, Sort.LIMIT)
     opening = sending.act.starts_chunk(at)
     end = read_opening_limit(said, at, stop) if opening else None
     return Piece(at, end, Sort.LIMIT) if end else None
@@ -203,9 +221,23 @@ def _stranger(sending: _Sending, at: int) -> Person | None:
     person = read_stranger(said, at) if at >= sending.head.end else None
     if person is None or sending.head.verb.tells:
         return person
+    if said.keys[at] in said.language.articles:  # "send my landlord a note"
+        return person if _names_thing(said, person.end) else _by_role(said, at, sending.act.end)
     if not said.tokens[at].capital:
         return None
     return person if _names_thing(said, person.end) else _relative(said, at)
+
+
+def _by_role(said: Said, at: int, stop: int) -> Person | None:
+    """Read somebody told by what they are to the owner: "send my boss and Bob the file"."""
+    end = at + 2
+    if not said.is_word(at + 1) or said.keys[at + 1] not in said.language.roles:
+        return None
+    if any(is_addressed(said, place) for place in range(end, stop)):
+        return None  # "send my doctor notes to Bob"
+    ends = end >= len(said.tokens) or not said.is_word(end) or said.keys[end] in said.language.opens
+    mine = said.keys[at] in said.language.my
+    return Person(end, nobody(said, at, end)) if mine or ends else None
 
 
 def _relative(said: Said, at: int) -> Person | None:
@@ -233,7 +265,8 @@ def _message(sending: _Sending, at: int) -> Piece | None:
     for phrases in (language.reminders, language.messages):
         if found := phrases.at(keys, at):
             return Piece(at, found[1], Sort.VERB)
-    told = language.told.at(keys, at)
+    number = sending.said.tokens[at].kind is Kind.NUMBER  # "2 hours before", not "2 buy milk"
+    told = None if number or _result(sending, at) else language.told.at(keys, at)
     if told and (told[0] is Told.LETTER or (sending.head.verb.tells and sending.is_idle)):
         return Piece(at, told[1], Sort.VERB)
     return None
@@ -294,7 +327,8 @@ def _is_letter(sending: _Sending, text: Text, start: int, end: int) -> bool:
     if sending.is_to_owner:
         return sending.reminds or text.told in _OWNER_HEARS
     words = sending.said.keys[start:end]
-    return text.told in language.said_plainly and language.third.isdisjoint(words)
+    own = text.told is Told.STATEMENT and words[0] in language.of_myself
+    return (own or text.told in language.said_plainly) and language.third.isdisjoint(words)
 
 
 def _edges(sending: _Sending, text: Text, start: int, end: int) -> tuple[int, int]:
@@ -307,7 +341,7 @@ def _edges(sending: _Sending, text: Text, start: int, end: int) -> tuple[int, in
         while end > start and said.keys[end - 1] in (_STOPS | {"?"} if asked else _STOPS):
             end -= 1
         return start, end
-    while end > start and (step := before_link(said, start, end)):
+    while end > start and (step := before_link(said, start, end, too=False)):
         end = step
     return start, end
 
@@ -321,10 +355,22 @@ def _without_tail(sending: _Sending, text: Text, start: int, end: int) -> int:
     sent = pieces.has(Sort.WAY) or sending.head.verb.channel
     at = tail = start
     while at < end:
-        spoken = None if timed else read_time(said, at)
+        spoken = read_time(said, at)
+        spoken = spoken if spoken and (not timed or _only_ends(spoken)) else None
         way = None if sent else read_way(said, at)
         step = spoken or way
-        after = step.end if step else after_link(said, at)
+        after = step.end if step else _after_courtesy(said, at)
         at = after or at + 1
         tail = tail if after else at
     return tail if tail > start else end
+
+
+def _after_courtesy(said: Said, at: int) -> int | None:
+    """Step over a link or a mark, but not over an "as well", which the text may need."""
+    link = said.language.links.at(said.keys, at)
+    return None if link and link[0] is Link.TOO else after_link(said, at)
+
+
+def _only_ends(spoken: Spoken) -> bool:
+    """Whether a time only says how long a habit lasts: "until Friday"."""
+    return spoken.until is not None and spoken.every is None

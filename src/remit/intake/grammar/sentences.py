@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from remit.intake.grammar.slips import mended
 from remit.intake.lexicon import language_of
 from remit.intake.lexicon.shape import Language, TimeWords, laughs, words
 from remit.intake.lexicon.words import Kind, Token, keys_of
@@ -30,6 +31,7 @@ class Said:
     box: Box | None = None
     heading: bool = False
     line: int = 0
+    recurs: bool = False  # something in it comes back, which may end
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -71,6 +73,9 @@ _SHORT: Final = words(
 )
 _NUMBERED: Final = 2  # tokens of `1)`, and digits of the longest number in a list
 _BULLETS: Final = frozenset("-*+•–·▪")
+_MONTHS: Final = words(
+    """januar februar märz april mai juni juli august september oktober november dezember"""
+)
 _ORDINAL_BEFORE: Final = words("am vom zum den dem der jeden bis ab")
 
 
@@ -92,9 +97,11 @@ class _Cut:
 
 
 def _said(tokens: Sequence[Token], cut: _Cut, whole: Language | None, book: Book) -> Said:
-    kept, keys = tuple(tokens), keys_of(tokens)
-    marks, box = _marks(kept, whole) if cut.fresh else (0, None)
+    kept = tuple(tokens)
     language = language_of(kept, fallback=whole) if whole else None
+    kept = mended(kept, language, book) if language else kept
+    keys = keys_of(kept)
+    marks, box = _marks(kept, whole) if cut.fresh else (0, None)
     return Said(kept, keys, language, book, marks, box, keys[0] == "#" and marks > 0, cut.line)
 
 
@@ -139,7 +146,8 @@ def _is_short(tokens: Sequence[Token], at: int, start: int) -> bool:
 
 def _is_ordinal(tokens: Sequence[Token], at: int) -> bool:
     """Whether the number before a full stop is a day: `am 3. Mai`, but not `um 9. Danach`."""
-    return at > 1 and tokens[at - 2].key in _ORDINAL_BEFORE
+    dated = tokens[at + 1].key in _MONTHS
+    return dated or (at > 1 and tokens[at - 2].key in _ORDINAL_BEFORE)
 
 
 def _is_listed(tokens: Sequence[Token], at: int, number: int) -> bool:

@@ -1,33 +1,22 @@
 """A time as it was said, not yet reckoned: how often, which day, what hour, from when on."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from remit.intake.grammar.dates import Date, Day, Weekday, read_day
+from remit.intake.grammar.ends import End, Unclear, read_end
 from remit.intake.grammar.hours import Clock, read_clock, read_number
 from remit.intake.grammar.repeats import Every, joined_every, read_every
 from remit.intake.grammar.sentences import Said
+from remit.intake.grammar.spans import Ahead, read_amounts, whole_days
 from remit.intake.lexicon.shape import Link, Part, Unit, words
 from remit.intake.lexicon.words import Kind
 from remit.intake.lexicon.zones import DOUBTFUL, SHORT, ZONES
 
-MOST_AMOUNT: Final = 100_000
-_MOST_AMOUNTS: Final = 6
 _MOST_CLOCKS: Final = 6
 _CONTINENTS: Final = words("europe america asia africa australia pacific atlantic")
-
-
-@dataclass(frozen=True, slots=True)
-class Ahead:
-    """So much time from now; whole days keep the time of day."""
-
-    amounts: tuple[tuple[float, Unit], ...]
-
-    def count(self, units: Mapping[Unit, int]) -> float:
-        """How much of it is counted in some units, in the smallest of them."""
-        return sum(many * units[unit] for many, unit in self.amounts if unit in units)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +32,7 @@ class Spoken:
     ahead: Ahead | None = None
     zone: str | None = None
     zone_unclear: bool = False
-    until: Day | None = None
+    until: End | None = None
     now: bool = False
     vague: bool = False
 
@@ -152,7 +141,7 @@ def _day(said: Said, spoken: Spoken, at: int) -> Spoken | None:
 
 
 def _clock(said: Said, spoken: Spoken, at: int) -> Spoken | None:
-    if spoken.now or (spoken.ahead and not _whole_days(spoken.ahead)):
+    if spoken.now or (spoken.ahead and not whole_days(spoken.ahead)):
         return None
     if spoken.clocks:
         return _one_more_clock(said, spoken, at)
@@ -200,7 +189,7 @@ def _ahead(said: Said, spoken: Spoken, at: int) -> Spoken | None:
     start = led[1] if led else at
     if roughly := said.time.roughly.at(said.keys, start):
         start = roughly[1]
-    amounts, end = _amounts(said, start)
+    amounts, end = read_amounts(said, start)
     if not amounts:
         number = read_number(said, start) if led else None
         bare = number is not None and _is_over(said, number[1])
@@ -218,57 +207,6 @@ def _is_over(said: Said, at: int) -> bool:
     if at >= len(said.tokens) or said.tokens[at].kind is Kind.MARK:
         return at >= len(said.tokens) or not said.tokens[at].tight
     return said.language.told.at(said.keys, at) is not None and not said.tokens[at].tight
-
-
-def _amounts(said: Said, at: int) -> tuple[tuple[tuple[float, Unit], ...], int]:
-    """Read "two hours", "an hour and a half", "2 h 30 min", "anderthalb Stunden"."""
-    amounts: list[tuple[float, Unit]] = []
-    end = at
-    while len(amounts) < _MOST_AMOUNTS and (amount := _amount(said, end)):
-        amounts.append(amount[0])
-        end = amount[1]
-        if half := said.time.and_half.at(said.keys, end):
-            amounts.append((half[0], amount[0][1]))
-            end = half[1]
-        link = said.language.links.at(said.keys, end)
-        if link and link[0] is Link.AND and _amount(said, link[1]):
-            end = link[1]
-    return tuple(amounts), end
-
-
-def _amount(said: Said, at: int) -> tuple[tuple[float, Unit], int] | None:
-    many = _many(said, at)
-    if many is None or many[0] > MOST_AMOUNT:
-        return None
-    if quarter := said.time.quarter_hours.at(said.keys, many[1]):
-        return (many[0] * quarter[0], Unit.MINUTE), quarter[1]
-    unit = said.time.units.at(said.keys, many[1])
-    if unit is None:
-        return None
-    if unit[0] is Unit.HOUR and (minutes := _tight_minutes(said, unit[1])):
-        return (many[0] * 60 + minutes, Unit.MINUTE), unit[1] + 1
-    return (many[0], unit[0]), unit[1]
-
-
-def _many(said: Said, at: int) -> tuple[float, int] | None:
-    if said.time.quarter_hours.at(said.keys, at):
-        return 1, at
-    digits = said.number(at)
-    if digits is not None:
-        tenths = said.number(at + 2, 2)
-        pointed = said.is_tight(at + 1, ".") or said.is_tight(at + 1, ",")
-        if tenths is not None and pointed and said.tokens[at + 2].tight:
-            return float(f"{digits}.{said.tokens[at + 2].text}"), at + 3
-    found: tuple[float, int] | None = said.time.spans.at(said.keys, at) or read_number(said, at)
-    if found and (half := said.time.and_half.at(said.keys, found[1])):
-        return found[0] + half[0], half[1]
-    return found
-
-
-def _tight_minutes(said: Said, at: int) -> int | None:
-    """Read the 30 of 1h30."""
-    minutes = said.number(at, 2)
-    return minutes if minutes is not None and said.tokens[at].tight else None
 
 
 def _zone(said: Said, spoken: Spoken, at: int) -> Spoken | None:
@@ -309,15 +247,15 @@ def _iana_zone(said: Said, at: int) -> tuple[str, int] | None:
 
 
 def _until(said: Said, spoken: Spoken, at: int) -> Spoken | None:
-    if not spoken.every or spoken.until:
+    """Read how long a habit lasts, behind it or elsewhere in its sentence."""
+    alone = spoken.end == spoken.start
+    if spoken.until or not (spoken.every or (alone and said.recurs)):
         return None
-    led = said.time.until.at(said.keys, at)
-    found = read_day(said, led[1]) if led else None
-    return replace(spoken, end=found[1], until=found[0]) if found else None
-
-
-def _whole_days(ahead: Ahead) -> bool:
-    return all(unit in (Unit.DAY, Unit.WEEK, Unit.MONTH, Unit.YEAR) for _, unit in ahead.amounts)
+    found = read_end(said, at)
+    if found is None:
+        return None
+    end, after, sure = found
+    return replace(spoken, end=after, until=end if sure or not alone else Unclear())
 
 
 def _stands(said: Said, spoken: Spoken) -> bool:
@@ -332,8 +270,8 @@ def _stands(said: Said, spoken: Spoken) -> bool:
 _ATOMS: Final[tuple[Callable[[Said, Spoken, int], Spoken | None], ...]] = (
     _now,
     _ahead,
-    _vague,
     _until,
+    _vague,
     _every,
     _day,
     _clock,

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from remit.intake.grammar.acts import Act
-from remit.intake.grammar.heads import skip_leading, small_talk
+from remit.intake.grammar.heads import hidden_request, skip_leading, small_talk
 from remit.intake.grammar.sentences import Said
+from remit.intake.grammar.spoken import read_time
 from remit.intake.grammar.texts import is_statement
 from remit.intake.lexicon.shape import Does, Talk
 from remit.intake.lexicon.words import Kind
@@ -17,6 +18,8 @@ _ASKING: Final = frozenset("?¿")
 def talk_of(said: Said, start: int, acts: Sequence[Act]) -> Talk | None:
     """Say what sort of talk a sentence is; None when it asks for something to be done."""
     asked = any(act.head for act in acts)
+    if _corrects(said, start, acts):
+        return Talk.CONTROL
     if not asked and (talk := small_talk(said, start, len(said.tokens))):
         return talk
     if _asks(said, start, acts):
@@ -24,6 +27,38 @@ def talk_of(said: Said, start: int, acts: Sequence[Act]) -> Talk | None:
     if _states(said, start, acts):
         return Talk.STATEMENT
     return None
+
+
+def _corrects(said: Said, start: int, acts: Sequence[Act]) -> bool:
+    """Whether it changes what was asked for before: "no, I meant Tuesday", "forget it"."""
+    at, language = start, said.language
+    while at < len(said.tokens):
+        step = language.talk.at(said.keys, at) or language.links.at(said.keys, at)
+        if _may_correct(said, at) or (step is None and said.is_word(at)):
+            break
+        at = step[1] if step else at + 1
+    rather = language.rather.at(said.keys, at)
+    spoken = read_time(said, rather[1]) if rather else None
+    if spoken and _is_over(said, spoken.end):
+        return not _sends_later(acts)
+    found = language.corrections.at(said.keys, at)
+    if found is None or language.not_corrections.at(said.keys, found[1]):
+        return False
+    points = language.refers.at(said.keys, found[1] - 1) is not None
+    if points and not (_is_over(said, found[1]) or read_time(said, found[1])):
+        return False  # "cancel that subscription"
+    return not _sends_later(acts)
+
+
+def _may_correct(said: Said, at: int) -> bool:
+    language = said.language
+    return bool(language.corrections.at(said.keys, at) or language.rather.at(said.keys, at))
+
+
+def _is_over(said: Said, at: int) -> bool:
+    """Whether nothing follows but links, thanks and marks."""
+    at = _after_links(said, at)
+    return at >= len(said.tokens) or small_talk(said, at, len(said.tokens)) is not None
 
 
 def _asks(said: Said, start: int, acts: Sequence[Act]) -> bool:
@@ -36,6 +71,8 @@ def _asks(said: Said, start: int, acts: Sequence[Act]) -> bool:
     asking = language.asking.at(said.keys, at)
     if marked:
         asking = asking or language.auxiliary.at(said.keys, at)
+    if not marked and hidden_request(said, at, len(said.tokens)) is not None:
+        return False  # "when Bob replies to me send Alice the list"
     if asking is None:
         return marked and not any(act.head for act in acts)
     first = acts[0].head if acts else None
@@ -63,6 +100,8 @@ def is_statement_at(said: Said, at: int, end: int) -> bool:
         language.musts.at(said.keys, n) for n in near
     ):
         return False  # "the report must be translated"
+    if at + 1 < end and said.is_word(at) and said.keys[at + 1] in language.was:
+        return True  # "work was exhausting"
     return language.stating.at(said.keys, at) is not None and is_statement(said, at, end)
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-from remit.intake.grammar.heads import Head
+from remit.intake.grammar.heads import Head, skip_leading
 from remit.intake.grammar.phrases import is_addressed, read_person, read_stranger, read_way
 from remit.intake.grammar.sentences import Said
 from remit.intake.grammar.spoken import read_time
@@ -32,6 +32,9 @@ def find_text(said: Said, head: Head, at: int, end: int) -> Text | None:
         return None
     if head.verb.does is Does.REMIND and at < head.start and head.end >= end:
         found = _search(said, head, at, head.start)
+        if found is None and head.verb.me:  # "call mum 4pm reminder"
+            start, _ = skip_leading(said, at, head.start)
+            found = Text(start, start, Told.BARE) if start < head.start else None
         return replace(found, end=head.start) if found else None
     begun = max(at, head.end)
     if _holds_quote(said, begun, end):
@@ -56,12 +59,21 @@ def _text_at(said: Said, head: Head, at: int, end: int) -> Text | None:
     if said.keys[at] == ":" and not said.tokens[min(at + 1, len(said.tokens) - 1)].tight:
         return Text(at, at + 1, Told.LETTER)
     told = said.language.told.at(said.keys, at)
+    if told and told[0] is Told.TOPIC and _names_deed(said, at, told[1]):
+        told = Told.DOING, told[1]
     if told is None or not _leads_in(said, head.verb, told[0], at, told[1], end):
         return None
-    start = told[1]
+    start = at if told[0] is Told.BARE else told[1]
     if start < end and said.keys[start] in {":", ","} and told[0] is not Told.TOPIC:
         start += 1
     return Text(at, start, told[0])
+
+
+def _names_deed(said: Said, at: int, after: int) -> bool:
+    """Whether what is to be done follows: "avísame para recoger a los niños"."""
+    leads = said.language.doing.at(said.keys, at) is not None
+    ends = said.language.deed_ends
+    return leads and said.is_word(after) and bool(ends) and said.keys[after].endswith(ends)
 
 
 def _leads_in(said: Said, verb: Verb, told: Told, at: int, after: int, end: int) -> bool:
@@ -69,13 +81,36 @@ def _leads_in(said: Said, verb: Verb, told: Told, at: int, after: int, end: int)
     worded = told is Told.STATEMENT and after - at > 1  # "diciendo que" leads in by itself
     if after >= end or told is Told.LETTER or worded:
         return after < end
-    if not verb.tells or read_time(said, at) or read_way(said, at):
+    if told is Told.DOING and verb.tells and _asks_of(said, after):
+        return True
+    if not verb.tells or _is_else(said, verb, at, after):
         return False
     dated = told is Told.TOPIC and read_time(said, after)
     named = told is Told.DOING and said.keys[after] in said.language.not_told
     if dated or named:
         return False
     return verb.does is Does.REMIND or not is_addressed(said, at)
+
+
+def _is_else(said: Said, verb: Verb, at: int, after: int) -> bool:
+    """Whether the words are a time, a channel, a number, or what was found: "what you find"."""
+    if read_time(said, at) or read_way(said, at) or _is_counted(said, at, after):
+        return True
+    return verb.does is Does.SEND and said.language.results.at(said.keys, at) is not None
+
+
+def _asks_of(said: Said, at: int) -> bool:
+    """Whether somebody is asked to write: "tell Bob to email me" names no channel."""
+    verb = said.language.verbs.at(said.keys, at)
+    return (
+        verb is not None and verb[0].channel is not None and read_person(said, verb[1]) is not None
+    )
+
+
+def _is_counted(said: Said, at: int, after: int) -> bool:
+    """Whether a number written for "to" is a number after all: "2 hours before"."""
+    number = said.tokens[at].kind is Kind.NUMBER
+    return number and said.time.units.at(said.keys, after) is not None
 
 
 def _bare(said: Said, head: Head, at: int, end: int) -> Text | None:

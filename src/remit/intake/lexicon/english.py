@@ -32,7 +32,7 @@ _VERBS: Final[dict[str, Verb]] = {
     "send|forward|deliver|resend|send out|send over": SEND,
     "give|drop|show|hand|get back to|report back to": GIVE,
     "report to|shoot|fire off|pass|pass on|pop": GIVE,
-    "post|put|publish|upload|add|place|pin": PLACE,
+    "post|put|publish|upload|add|place|pin|leave": PLACE,
     "tell|inform|notify|alert|message|text|ping|dm|update|warn|let|reply to": TELL,
     "write|write to|writing": WRITE,
     "text message|get hold of|confirm|confirm to|nudge|wish|say|say to": TELL,
@@ -41,6 +41,7 @@ _VERBS: Final[dict[str, Verb]] = {
     "ask|ask back": ASK,
     "remind": REMIND,
     "don't let me forget|do not let me forget|set a reminder|set me a reminder": _REMIND_ME,
+    "never let me forget|give me a nudge|give me a reminder|drop me a reminder": _REMIND_ME,
     "set up a reminder|make a reminder|create a reminder|add a reminder": _REMIND_ME,
     "i need a reminder|i want a reminder|reminder|set an alarm|set me an alarm": _REMIND_ME,
     "email|e-mail|mail": MAIL,
@@ -48,6 +49,7 @@ _VERBS: Final[dict[str, Verb]] = {
     "whatsapp": WHATSAPP,
     "sent|delivered|forwarded": GIVE,
     "stop|cancel|abort|pause|delete|remove|unschedule|skip": STOP,
+    "forget|forget about|scrap|kill|turn off|switch off|disable|mute": STOP,
     "book|reserve|schedule|arrange|plan|order|set up|organize|organise": BOOK,
     "research|find|find out|find me|look up|look into|look for|look at|search|search for": WORK,
     "check|check out|check on|check whether|check if|compare|compile|collect|gather": WORK,
@@ -88,17 +90,19 @@ ENGLISH: Final = Language(
     common=words(_COMMON),
     links=Phrases(
         {
-            "and|plus|as well as|&|+": Link.AND,
+            "and|plus|as well as|&|+|n|'n": Link.AND,
+            "as well|too|again": Link.TOO,
             "then|and then|afterwards|after that|and after that": Link.THEN,
             "next|and finally|finally": Link.THEN,
             "once done|when done|when you're done|once that's done|when finished": Link.THEN,
             "once you're done|when you are done|and when you're done|and once done": Link.THEN,
             "also|and also|in addition|additionally|besides|separately|one more thing": Link.ALSO,
             "oh and|and another thing|another thing|secondly|apart from that": Link.ALSO,
+            "second :|second ,|third :|third ,|thirdly|fourthly": Link.ALSO,
             "but|but rather|however|instead": Link.BUT,
             "please|pls|plz|kindly|just|simply|so": Link.POLITE,
             "hey|hi|hello|ok|okay|well|now then|yes": Link.POLITE,
-            "btw|by the way|quick one|quick question|first|firstly|first of all|again": Link.POLITE,
+            "btw|by the way|quick one|quick question|first|firstly|first of all": Link.POLITE,
             "to start with|if you can|if possible|if you don't mind|thanks in advance": Link.POLITE,
             "when you get a chance|for me|real quick|quickly|lastly|sure": Link.POLITE,
             "nina|hey nina|hi nina|hello nina|dear nina": Link.POLITE,
@@ -117,6 +121,10 @@ ENGLISH: Final = Language(
         "your task is to|your job is to|task|todo|to do|any chance you could|any chance you can",
         "i was thinking you could|do you think you could|perhaps you could|i was hoping you could",
         "is there any chance you could|we should|we could|we need to|you might want to|you can",
+        "yo|heya|hiya|i want that you|i need that you|i would like that you|i'd like that you",
+        "gonna need you to",
+        "going to need you to|gonna need u to|need you to|want you to|i'm gonna need you to",
+        "i'm going to need you to|i am going to need you to",
         "i'd be grateful if you could|i would be grateful if you could|would it be possible to",
     ),
     wants=some(
@@ -131,7 +139,7 @@ ENGLISH: Final = Language(
     ),
     talk=Phrases(
         {
-            "thanks|thank you|thx|ty|cheers|thanks a lot": Talk.THANKS,
+            "thanks|thank you|thx|ty|ta|cheers|thanks a lot": Talk.THANKS,
             "thank you so much|many thanks": Talk.THANKS,
             "much appreciated|thanks so much|thanks again|appreciated|tysm": Talk.THANKS,
             "good morning|good evening|good afternoon": Talk.GREETING,
@@ -160,6 +168,16 @@ ENGLISH: Final = Language(
             "that's it|good point|fair enough|true": Talk.CHATTER,
         }
     ),
+    corrections=some(
+        "i meant|i mean|i actually meant|make that|scratch that|correction|change that to",
+        "change it to|move it to|forget it|forget that|forget about it|forget about that|undo that",
+        "cancel it|cancel that|stop it|stop that|undo it|scrap that|scrap it|that was wrong",
+        "make it|actually make it|actually , make it|actually make that|scrap the thing about",
+        "scrap the one about|forget about|forget the thing about|forget the one about",
+        "cancel the thing about|cancel the one about|drop the thing about|never mind the",
+    ),
+    rather=some("rather|better|actually|actually ,|make it rather|actually rather"),
+    not_corrections=some("to"),
     asking=some(
         "what|what's|whats|who|who's|whom|whose|which|when|when's|where|where's|why|how|how's",
         "any idea|any news|so what",
@@ -175,6 +193,7 @@ ENGLISH: Final = Language(
         "there's|that|that's|this|my|our|his|her|their|the|you|you're|you've|these|those|nobody",
         "someone|everyone|everything|today was|yesterday|your",
     ),
+    was=words("was were wasn't weren't"),
     musts=some("needs to be|need to be|has to be|have to be|must be|should be|needs|ought to be"),
     verbs=Phrases(_VERBS),
     final_verbs=Phrases({}),
@@ -197,13 +216,42 @@ ENGLISH: Final = Language(
             "just saying|simply saying": Told.LETTER,
             "to say|and write|with these words|in these words|just say|with the note": Told.LETTER,
             "saying that|to say that|stating that": Told.LETTER,
-            "that": Told.STATEMENT,
-            "to|not to|in order to|that i need to|that i have to|that i should": Told.DOING,
+            "that|a note that|a message that|a text that|a quick note that": Told.STATEMENT,
+            "to|2|not to|in order to|that i need to|that i have to|that i should": Told.DOING,
             "about|of|regarding|for|concerning|re": Told.TOPIC,
             "on|why|how|whether|if|what|when|where": Told.TOPIC,
         }
     ),
     said_plainly=frozenset({Told.STATEMENT, Told.DOING, Told.BARE}),
+    of_myself=frozenset(),
+    doing=some(),
+    deed_ends=(),
+    slips={
+        "dont": "don't",
+        "doesnt": "doesn't",
+        "didnt": "didn't",
+        "isnt": "isn't",
+        "cant": "can't",
+        "wont": "won't",
+        "im": "i'm",
+        "ive": "i've",
+        "whats": "what's",
+        "u": "you",
+        "ur": "your",
+        "rmnd": "remind",
+        "rmd": "remind",
+        "remnd": "remind",
+        "tmrw": "tomorrow",
+        "tmw": "tomorrow",
+        "tomo": "tomorrow",
+        "2moro": "tomorrow",
+        "2morrow": "tomorrow",
+    },
+    guessed_verbs=words("remind research translate summarise summarize compare whatsapp email"),
+    guessed_times=words(
+        "tomorrow monday tuesday wednesday thursday friday saturday sunday weekday weekdays"
+    ),
+    also_tell=frozenset(),
     subjects=words(
         "i i'm i've i'll i'd we we're we've we'll you you're you'll it it's there there's that's"
     ),
@@ -219,13 +267,17 @@ ENGLISH: Final = Language(
     particles=some("know|a line|a shout|a hand|back|over|posted|updated|up|out|off|straight away"),
     messages=some(
         "message|messages|msg|note|text|notification|chat message|a message|a note|a text",
-        "a quick message|a short message|a quick note|a short note|a heads-up|a heads up|a nudge",
+        "a quick message|a short message|a quick note|a short note|a heads-up|a heads up",
         "a ping|a notification|an alert|an update|the message|a quick text|the following",
         "the following message|this message|the following text|a short text|an answer|a reply",
     ),
-    reminders=some("a reminder|reminder|a quick reminder|a short reminder|a gentle reminder"),
+    reminders=some(
+        "a nudge|a little nudge|a quick nudge|a reminder|reminder|a quick reminder",
+        "a short reminder|a gentle reminder",
+    ),
     with_=some("with|containing|including"),
     results=some(
+        "results|outcome|findings",
         "the list|the results|the result|the summary|the report|the answer|the outcome|the output",
         "the table|the shortlist|the findings|the draft",
         "the overview|the text|the document|the file",
@@ -245,6 +297,13 @@ ENGLISH: Final = Language(
     articles=words("the a an my your our his her their this that these those some"),
     one=words("a an another one"),
     my=words("my our"),
+    roles=words(
+        """landlord landlady boss manager wife husband partner girlfriend boyfriend son daughter
+        brother sister father dad uncle aunt cousin nephew niece grandma grandpa parents kids
+        friend friends neighbour neighbor neighbours neighbors colleague colleagues coworker
+        doctor dentist lawyer accountant teacher tutor coach trainer client customer assistant
+        plumber electrician cleaner babysitter nanny roommate flatmate tenant supplier agent"""
+    ),
     nots=some(
         "don't|do not|dont|never|not|no need to|please don't|you don't have to|you needn't",
         "you do not have to|there's no need to|there is no need to|rather not|refrain from",
@@ -274,7 +333,9 @@ ENGLISH: Final = Language(
     tongues=some(
         "in english|in german|in spanish|in french|in italian|in portuguese|in dutch|in polish",
         "in russian|in hebrew|in arabic|in thai|in japanese",
-        "in chinese|in turkish|in greek|in hindi",
+        "in chinese|in turkish|in greek|in hindi|into greek|into polish|into russian|into arabic",
+        "to english|to german|to spanish|to french|to italian|to portuguese|to dutch|to polish",
+        "to russian|to hebrew|to arabic|to thai|to japanese|to chinese|to turkish|to greek",
         "into english|into german|into spanish|into french|into italian|into portuguese|into dutch",
         "in plain english|in simple english|into japanese|into chinese|into thai|into hebrew",
     ),

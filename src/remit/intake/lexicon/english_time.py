@@ -74,7 +74,9 @@ TIME: Final = TimeWords(
             "year|years": Unit.YEAR,
         }
     ),
-    quarter_hours=Phrases({"quarter of an hour": 15, "quarter hour": 15}),
+    quarter_hours=Phrases(
+        {"quarter of an hour": 15, "quarter hour": 15, "half hour|half an hour": 30}
+    ),
     ordinals=Phrases(_ORDINALS),
     ordinal_ends=some("st|nd|rd|th"),
     weekdays=Phrases(
@@ -124,7 +126,7 @@ TIME: Final = TimeWords(
             "this morning": (0, Part.MORNING),
             "this afternoon": (0, Part.AFTERNOON),
             "this evening": (0, Part.EVENING),
-            "tomorrow|tmrw|tmr|tomorow": (1, None),
+            "tomorrow|tmrw|tmr|tomorow|2moro|2morrow|2mrw": (1, None),
             "the day after tomorrow|day after tomorrow": (2, None),
             "yesterday": (-1, None),
             "the day before yesterday": (-2, None),
@@ -204,7 +206,17 @@ TIME: Final = TimeWords(
     ),
     zone_ends=some("time|local time"),
     zone_starts=some("time in"),
-    until=some("until|till|through"),
+    until=some("until|till|til|through|up to|up until"),
+    month_end=some("the end of|end of|the last day of"),
+    ends=Phrases(
+        {
+            "the end of the month|end of the month|the end of this month|month's end": 0,
+            "the end of the year|the end of this year|the year's end|year's end": 12,
+        }
+    ),
+    lasting=some("for the next|for|over the next|for the coming|during the next"),
+    long=some("long"),
+    times=some("times|more times"),
     digital_is_24=False,
     bare_day=False,
     day_first=None,

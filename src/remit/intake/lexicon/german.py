@@ -48,6 +48,7 @@ _FIRST: Final[dict[str, Verb]] = {
     "ich brauche eine erinnerung|richte eine erinnerung ein|leg eine erinnerung an": _REMIND_ME,
     "maile|mail|mailst du|e-mail|email": MAIL,
     "whatsapp": WHATSAPP,
+    "vergiss|streich|streiche|deaktiviere|schalte|schalt": STOP,
     "stopp|stoppe|storniere|lösch|lösche|brich|beende|pausiere|hör auf|entferne": STOP,
     "buch|buche|buchst du|reservier|reserviere|vereinbare|vereinbar|plan|plane|bestell": BOOK,
     "bestelle|organisier|organisiere|mach einen termin|leg einen termin": BOOK,
@@ -120,10 +121,13 @@ GERMAN: Final = Language(
             "wenn du fertig bist|sobald du fertig bist|im anschluss|daraufhin|hinterher": Link.THEN,
             "außerdem|ausserdem|und außerdem|zusätzlich": Link.ALSO,
             "auch|und auch|ferner|des weiteren": Link.ALSO,
+            "zweitens|drittens|viertens|zum zweiten": Link.ALSO,
+            "ebenfalls|ebenso|gleichfalls": Link.TOO,
             "noch was|und noch was|noch etwas|weiterhin|nebenbei|davon abgesehen": Link.ALSO,
             "aber|sondern|jedoch|stattdessen|dafür": Link.BUT,
             "bitte|mal|doch|kurz|einfach|hallo|hi|hey": Link.POLITE,
             "hallo nina|hi nina|hey nina|nina|ok": Link.POLITE,
+            "erstens|zum ersten": Link.POLITE,
             "also|übrigens|zuerst|zunächst|erst mal": Link.POLITE,
             "erstmal|erst|als erstes|schnell|so": Link.POLITE,
             "wenn möglich|wenn es geht|für mich|bitte mal": Link.POLITE,
@@ -163,7 +167,7 @@ GERMAN: Final = Language(
             ),
             "lol|haha|hihi|ok|okay|cool|super|toll": Talk.CHATTER,
             "prima|klasse|perfekt|passt|passt so|ja": Talk.CHATTER,
-            "nein|nö|jo|jep|genau|stimmt|alles klar": Talk.CHATTER,
+            "nein|nee|nö|jo|jep|genau|stimmt|alles klar": Talk.CHATTER,
             "gut|sehr gut|schön|wow|krass|ach so": Talk.CHATTER,
             "achso|hm|hmm|na gut|egal|macht nichts|kein problem|gerne|gern geschehen": Talk.CHATTER,
             "verstehe|verstanden|einverstanden|sorry": Talk.CHATTER,
@@ -173,6 +177,15 @@ GERMAN: Final = Language(
             ),
         }
     ),
+    corrections=some(
+        "ich meinte|ich meine|ich wollte sagen|korrektur|vergiss es|vergiss das",
+        "mach das rückgängig",
+        "ändere das auf|ändere es auf|verschieb es auf|verschieb das auf|das war falsch|brich ab",
+        "storniere das|storniere es|lösch das|lösch es|stopp das|hör auf damit|lass es",
+        "vergiss das mit|vergiss die sache mit|streich das mit|lass das mit|storniere das mit",
+    ),
+    rather=some("lieber|doch lieber|besser|doch besser|dann lieber|eher"),
+    not_corrections=some("zu|dass|, dass"),
     asking=some(
         "was|wer|wie|wann|wo|warum|wieso|weshalb|welche|welcher|welches|wen|wem|wohin|woher",
         "wie viel|wie viele|worum|womit|wofür",
@@ -186,6 +199,7 @@ GERMAN: Final = Language(
         "ich|wir|er|sie|es|das|der|die|mein|meine|unser|unsere|sein|ihr|heute war|gestern|da",
         "man|dein|deine|dies|diese|dieser|niemand|alle|jemand|mir|hier|leider|hab",
     ),
+    was=words("war waren"),
     musts=some("muss|müssen|soll|sollen|sollte|sollten|braucht|gehört|müsste"),
     verbs=Phrases(_FIRST),
     final_verbs=Phrases(_LAST),
@@ -211,6 +225,21 @@ GERMAN: Final = Language(
         }
     ),
     said_plainly=frozenset({Told.BARE}),
+    of_myself=frozenset(),  # behind "dass" the verb stands last: it must be worded
+    doing=some(),
+    deed_ends=(),
+    slips={
+        "erinnre": "erinnere",
+        "erinnr": "erinner",
+        "ner": "einer",
+        "nem": "einem",
+        "bidde": "bitte",
+    },
+    guessed_verbs=words("erinnere erinner recherchiere übersetze vergleiche"),
+    guessed_times=words(
+        "übermorgen montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag"
+    ),
+    also_tell=frozenset(),
     subjects=words("ich wir du es das"),
     finite=words(
         """ist sind war bin wird werden habe hab hat haben kann können muss müssen soll komme kommt
@@ -229,6 +258,7 @@ GERMAN: Final = Language(
     reminders=some("eine erinnerung|erinnerung|eine kurze erinnerung"),
     with_=some("mit"),
     results=some(
+        "ergebnis|ergebnisse|resultat|resultate|die günstigsten|die günstigste|den günstigsten",
         "die liste|das ergebnis|die ergebnisse|die zusammenfassung|den bericht|die antwort",
         "die tabelle|die übersicht|eine übersicht|eine zusammenfassung|eine liste|einen bericht",
         "den entwurf|den text|das dokument|was du findest|was du gefunden hast|die auswahl",
@@ -246,6 +276,14 @@ GERMAN: Final = Language(
     ),
     one=words("eine einen ein ne nen einer noch"),
     my=words("mein meine meinen meinem meiner unser unsere unseren unserem unserer"),
+    roles=words(
+        """vermieter vermieterin chef chefin frau mann partner partnerin freund freundin freunden
+        sohn tochter bruder schwester vater papa onkel tante cousin cousine neffe nichte oma opa
+        eltern kindern nachbar nachbarn nachbarin kollege kollegen kollegin arzt ärztin zahnarzt
+        anwalt anwältin steuerberater lehrer lehrerin trainer kunde kunden kundin assistent
+        assistentin klempner elektriker babysitter mitbewohner mitbewohnerin mieter
+        hausverwaltung"""
+    ),
     nots=some(
         "nicht|nie|niemals|nichts|auf keinen fall|bitte nicht|keinesfalls|noch nicht|keine|kein",
         "keinen|nicht mehr|niemandem|niemanden|du musst nicht|du brauchst nicht|keineswegs",

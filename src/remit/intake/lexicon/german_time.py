@@ -79,7 +79,11 @@ TIME: Final = TimeWords(
         }
     ),
     quarter_hours=Phrases(
-        {"viertelstunde": 15, "dreiviertelstunde": 45, "halbstunde": 30, "halben stunde": 30}
+        {
+            "viertelstunde": 15,
+            "dreiviertelstunde": 45,
+            "halbstunde|halben stunde|halbe stunde": 30,
+        }
     ),
     ordinals=Phrases(_ORDINALS),
     ordinal_ends=some("."),
@@ -210,7 +214,20 @@ TIME: Final = TimeWords(
     ),
     zone_ends=some("zeit|ortszeit"),
     zone_starts=some("zeit in"),
-    until=some("bis|bis zum|bis einschließlich"),
+    until=some("bis|bis zum|bis einschließlich|bis inklusive|bis zu"),
+    month_end=some("ende|zum ende von|ende des monats|zum ende des"),
+    ends=Phrases(
+        {
+            "ende des monats|ende dieses monats|monatsende|zum monatsende|ende monat": 0,
+            "ende des jahres|jahresende|zum jahresende|ende dieses jahres": 12,
+        }
+    ),
+    lasting=some(
+        "für|für die nächsten|die nächsten|in den nächsten|in den kommenden|die kommenden",
+        "während der nächsten",
+    ),
+    long=some("lang"),
+    times=some("mal|male"),
     digital_is_24=True,
     bare_day=False,
     day_first=True,

@@ -111,6 +111,7 @@ class Link(StrEnum):
     ALSO = "also"
     BUT = "but"
     POLITE = "polite"
+    TOO = "too"  # belongs to what was said before it: "as well"
 
 
 class Told(StrEnum):
@@ -213,6 +214,11 @@ class TimeWords:
     zone_ends: Phrases[bool]  # "time", after a city
     zone_starts: Phrases[bool]  # "hora de", before a city
     until: Phrases[bool]
+    month_end: Phrases[bool]  # "the end of", before the name of a month
+    ends: Phrases[int]  # 0: of this month, 12: of this year
+    lasting: Phrases[bool]  # "for the next", before how long a habit lasts
+    long: Phrases[bool]  # "lang", behind it
+    times: Phrases[bool]  # "times", after how many
     digital_is_24: bool  # whether 4:30 is written for the morning alone
     bare_day: bool  # whether a number without an ending may be a day: "el 15"
     day_first: bool | None  # whether 3/4 is the third of April; None: nobody knows
@@ -236,9 +242,13 @@ class Language:
     wants_not: Phrases[bool]  # "to", after "I need"
     ability: Phrases[bool]  # after "can you": asks whether one can
     talk: Phrases[Talk]
+    corrections: Phrases[bool]  # "I meant": changes what was asked for before
+    rather: Phrases[bool]  # "lieber": does so where no more than a time follows
+    not_corrections: Phrases[bool]  # "to", after "I meant"
     asking: Phrases[bool]  # "what": starts a question
     auxiliary: Phrases[bool]  # "did": starts one that ends in a question mark
     stating: Phrases[bool]
+    was: frozenset[str]  # behind the first word they tell: "work was exhausting"
     musts: Phrases[bool]  # "needs to be": asks, though it sounds like telling
     verbs: Phrases[Verb]
     final_verbs: Phrases[Verb]  # at the end of what they govern
@@ -248,6 +258,13 @@ class Language:
     to: Phrases[bool]
     told: Phrases[Told]
     said_plainly: frozenset[Told]  # which of them may go to somebody else as they stand
+    of_myself: frozenset[str]  # "llego": what is told by the owner of the owner may too
+    doing: Phrases[bool]  # "para", which leads in a deed where one of these endings follows
+    deed_ends: tuple[str, ...]
+    slips: Mapping[str, str]  # words as they are typed in haste, and as they are meant
+    guessed_verbs: frozenset[str]  # verbs found even when misspelt
+    guessed_times: frozenset[str]  # names of days found even when misspelt
+    also_tell: frozenset[str]  # verbs that may tell as well as ask: "si Bob manda"
     subjects: frozenset[str]  # "I", "we're": a statement starts with them
     finite: frozenset[str]  # "is", "will": a statement holds one
     third: frozenset[str]  # words that no message to that person would hold: "he", "his"
@@ -263,6 +280,7 @@ class Language:
     articles: frozenset[str]
     one: frozenset[str]  # "a", "an": a message of that kind is meant
     my: frozenset[str]
+    roles: frozenset[str]  # "landlord": what people are, where nobody says who
     nots: Phrases[bool]
     not_nots: Phrases[bool]  # "don't forget to": asks for it all the more
     limits: Phrases[bool]  # a number must follow
@@ -291,7 +309,10 @@ class Language:
 
     def _openers(self) -> "Iterable[Phrases[object]]":
         """Phrases at which whatever was said before has ended."""
-        idle = (self.talk, self.asking, self.auxiliary, self.results, self.channels, self.messages)
+        idle = (
+            *(self.talk, self.asking, self.auxiliary, self.results, self.channels, self.messages),
+            *(self.corrections, self.rather, self.not_corrections, self.doing),
+        )
         return (phrases for phrases in _all_phrases(self) if phrases not in idle)
 
 

@@ -32,6 +32,7 @@ from remit.intake.lexicon.spanish_time import TIME
 
 _VERBS: Final[dict[str, Verb]] = {
     "envía|envia|enviar|envíes|envíe|envías|manda|mandar|mandes|mande|mandas|remite|reenvía": SEND,
+    "reenvíes|escribas|preguntes": SEND,
     "reenviar|pasa|pasar|haz llegar|hazle llegar|envíalo|envíala|mándalo|mándala|envíalos": SEND,
     "mándalos|mándaselo|mándasela|envíaselo|envíasela|mándale|envíale|pásale|mandarle": SEND,
     "enviarle|mándales|envíales|pásaselo|mandárselo|enviárselo|reenvíalo|reenvíaselo": SEND,
@@ -60,6 +61,7 @@ _VERBS: Final[dict[str, Verb]] = {
     "correo|email|mail": MAIL,
     "mailéame|emailéame": MAIL_ME,
     "whatsapp|wasapea": WHATSAPP,
+    "olvida|olvídate de|quita|desactiva|apaga": STOP,
     "cancela|detén|borra|elimina|deja de|anula|suspende|cancelar": STOP,
     "reserva|reservar|agenda|agendar|planifica|organiza|pide cita|encarga|programa": BOOK,
     "resérvame|agéndame|concierta|reserves|pídeme cita": BOOK,
@@ -67,7 +69,7 @@ _VERBS: Final[dict[str, Verb]] = {
     "averiguar|averíguame|comprueba|compruébame|revisa|revisar|revises|mira|mirar|mírame": WORK,
     "compara|comparar|compárame|recopila|recoge|resume|resumir|resúmeme|resumas|analiza": WORK,
     "analizar|lee|leer|corrige|corregir|redacta|redactar|prepara|preparar|prepárame|crea": WORK,
-    "crear|haz|hazme|hacer|hagas|construye|desarrolla|programa un|arregla|arreglar|repara": WORK,
+    "crear|haz|hazme|hacer|hagas|construye|desarrolla|arregla|arreglar|repara": WORK,
     "traduce|traducir|tradúceme|tradúcelo|calcula|calcular|cuenta|contar|estima|lista": WORK,
     "elige|recomienda|recomiéndame|sugiere|sugiéreme|propón|explica|explícame|explicar": WORK,
     "describe|examina|verifica|verificar|prueba|ejecuta|ejecutar|inicia|instala|documenta": WORK,
@@ -99,6 +101,8 @@ SPANISH: Final = Language(
             "finalmente|por último|cuando termines": Link.THEN,
             "cuando acabes|al terminar|acto seguido": Link.THEN,
             "también|además|y también|y además|aparte": Link.ALSO,
+            "segundo :|segundo ,|tercero :|en segundo lugar|en tercer lugar": Link.ALSO,
+            "igualmente": Link.TOO,
             "por otro lado|otra cosa|y otra cosa": Link.ALSO,
             "por otra parte|asimismo|y una cosa más|una cosa más": Link.ALSO,
             "pero|sino|sin embargo|en cambio": Link.BUT,
@@ -141,6 +145,15 @@ SPANISH: Final = Language(
             "increíble|me encanta|qué guay|listo": Talk.CHATTER,
         }
     ),
+    corrections=some(
+        "quería decir|quise decir|me refería a|quiero decir|corrección|mejor dicho|olvídalo",
+        "olvida eso",
+        "cancélalo|cancela eso|bórralo|anúlalo|cámbialo a|cámbialo al|eso estaba mal|páralo",
+        "olvida lo de|olvida lo del|olvídate de lo de|olvídate de lo del|cancela lo de",
+        "cancela lo del|deja lo de|deja lo del|quita lo de|quita lo del",
+    ),
+    rather=some("mejor|mejor que sea|que sea mejor|prefiero"),
+    not_corrections=some("que"),
     asking=some(
         "qué|quién|quiénes|cuál|cuáles|cómo|cuándo|dónde|por qué|cuánto|cuánta|cuántos|cuántas",
         "a qué|de qué|en qué",
@@ -155,6 +168,7 @@ SPANISH: Final = Language(
         "ayer|hoy he|me he|ya he|ya tengo|es|fue|está|hay|tuve|fui|me duele|nadie|todo|creo",
         "este|esta|su|nuestro|nuestra|hace|soy|acabo de|no sé|no tengo|llegué|ha",
     ),
+    was=words("fue estuvo fueron estuvieron"),
     musts=some("hay que|tiene que|debe|debería|deben|necesita|falta"),
     verbs=Phrases(_VERBS),
     final_verbs=Phrases({}),
@@ -176,10 +190,33 @@ SPANISH: Final = Language(
             "y di|que simplemente diga": Told.LETTER,
             "que|diciendo que|diciéndole que|que diga que": Told.STATEMENT,
             "de que|para que|que tengo que recordar": Told.DOING,
-            "lo de|acerca de|sobre|de|del|para|si|cuándo|dónde|cómo|por|qué": Told.TOPIC,
+            "lo de": Told.BARE,
+            "acerca de|sobre|de|del|para|si|cuándo|dónde|cómo|por|qué": Told.TOPIC,
         }
     ),
     said_plainly=frozenset(),
+    of_myself=words(
+        """yo llego llegaré llegamos estoy estamos estaré voy vamos iré salgo salimos saldré vuelvo
+        volvemos volveré tengo tenemos puedo podemos"""
+    ),
+    doing=some("para|de"),
+    deed_ends=("ar", "er", "ir", "arme", "erme", "irme", "arlo", "arla", "arle", "erlo", "irlo"),
+    slips={
+        "recuerdme": "recuerdame",
+        "recuedame": "recuerdame",
+        "recordame": "recuerdame",
+        "acuerdame": "acuerdame",
+        "q": "que",
+        "xfa": "porfa",
+        "xq": "porque",
+    },
+    guessed_verbs=words("recuérdame mándame envíame avísame investiga traduce compara"),
+    guessed_times=words("miércoles viernes sábado domingo"),
+    also_tell=words(
+        """manda envía pasa escribe avisa di pregunta recuerda informa notifica confirma pide
+        responde contesta da muestra enseña entrega publica pon deja sube comunica remite
+        reenvía saluda"""
+    ),
     subjects=words("yo nosotros estoy tengo voy llego ya"),
     finite=words(
         """es está son están fue será estoy tengo tiene voy va llego llega puedo puede empieza hay
@@ -196,6 +233,8 @@ SPANISH: Final = Language(
     reminders=some("un recordatorio|recordatorio|un breve recordatorio"),
     with_=some("con"),
     results=some(
+        "resultado|resultados|lo que encontraste|lo que has encontrado|los más baratos",
+        "las más baratas|el más barato|la más barata",
         "la lista|el resultado|los resultados|el resumen|el informe|la respuesta|la tabla",
         "un resumen|una lista|un informe|el borrador|el texto|el documento|lo que encuentres",
         "los mejores|las mejores|las opciones|el enlace|los enlaces|el plan|la traducción",
@@ -211,6 +250,13 @@ SPANISH: Final = Language(
     ),
     one=words("un una otro otra"),
     my=words("mi mis nuestro nuestra nuestros nuestras"),
+    roles=words(
+        """casero casera jefe jefa mujer marido esposa esposo pareja novia novio hijo hija hermano
+        hermana padre papá tío tía primo prima sobrino sobrina abuela abuelo padres hijos amigo
+        amiga amigos vecino vecina vecinos compañero compañera médico médica dentista abogado
+        abogada gestor gestora profesor profesora entrenador cliente clienta asistente fontanero
+        electricista canguro inquilino inquilina proveedor"""
+    ),
     nots=some("no|nunca|jamás|no hace falta que|tampoco|ni|no hace falta|no es necesario"),
     not_nots=some(
         "no olvides|no te olvides de|no se te olvide|no olvides que|no dejes de|no te olvides"

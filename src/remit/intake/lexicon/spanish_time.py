@@ -189,6 +189,16 @@ TIME: Final = TimeWords(
     zone_ends=some("hora local"),
     zone_starts=some("hora de|horario de|hora"),
     until=some("hasta|hasta el"),
+    month_end=some("finales de|el final de|fin de|el fin de|fines de|el último día de|final de"),
+    ends=Phrases(
+        {
+            "fin de mes|final de mes|finales de mes|el final del mes|el fin de mes": 0,
+            "fin de año|final de año|finales de año|el final del año": 12,
+        }
+    ),
+    lasting=some("durante|durante las próximas|durante los próximos|por|las próximas|los próximos"),
+    long=Phrases({}),
+    times=some("veces|veces más"),
     digital_is_24=True,
     bare_day=True,
     day_first=True,

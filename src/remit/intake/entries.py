@@ -1,0 +1,153 @@
+"""One entry of `contacts.yaml` put in, changed or taken out; all else stays to the letter.
+
+What comes out is read again before it takes the place of the old file: it must say what was wanted,
+and of everyone else what it said before.
+"""
+
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from remit.errors import BadInput, NotFound
+from remit.intake.book import FILE, Entry, parse
+from remit.intake.lexicon.words import fold
+
+_Span = tuple[int, int]  # lines, the last one not in it
+
+
+def put(path: Path, entry: Entry) -> Entry:
+    """Put someone in; whoever is in already gets what is new. Return the entry as it stands."""
+    raw = _read(path)
+    before = parse(raw)
+    old = _named(before, entry.name)
+    if old is None:
+        _replace(path, raw, _with(raw, None, entry), (*before, entry))
+        return entry
+    new = replace(
+        old,
+        aliases=tuple(dict.fromkeys((*old.aliases, *entry.aliases))),
+        role=entry.role or old.role,
+        lines={**old.lines, **entry.lines},
+        policy={**old.policy, **entry.policy},
+    )
+    after = tuple(new if each is old else each for each in before)
+    _replace(path, raw, _with(raw, before.index(old), new), after)
+    return new
+
+
+def drop(path: Path, name: str) -> Entry:
+    """Take someone out."""
+    raw = _read(path)
+    before = parse(raw)
+    old = _named(before, name)
+    if old is None:
+        raise NotFound("contact", name)
+    after = tuple(each for each in before if each is not old)
+    _replace(path, raw, _with(raw, before.index(old), None), after)
+    return old
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
+
+
+def _named(entries: Sequence[Entry], name: str) -> Entry | None:
+    return next((each for each in entries if fold(each.name) == fold(name)), None)
+
+
+def _with(raw: bytes, place: int | None, entry: Entry | None) -> bytes:
+    """The file with the entry at a place changed or gone, or with a new one at its end."""
+    lines = raw.decode("utf-8").splitlines(keepends=True)
+    column, spans = _spans(raw.decode("utf-8"))
+    written = [] if entry is None else [" " * column + line for line in _written(entry)]
+    if place is not None:
+        first, last = spans[place]
+    else:
+        first = last = spans[-1][1] if spans else len(lines)
+    head = lines[:first]
+    if written and head and not head[-1].endswith("\n"):
+        head[-1] += "\n"
+    return "".join([*head, *written, *lines[last:]]).encode()
+
+
+def _spans(text: str) -> tuple[int, list[_Span]]:
+    """How far the list is indented, and from which line to which each entry goes."""
+    import yaml  # noqa: PLC0415 - only for who changes the book
+
+    top = yaml.compose(text, Loader=yaml.SafeLoader)
+    if top is None:
+        return 0, []
+    if not isinstance(top, yaml.SequenceNode) or top.flow_style:
+        raise _by_hand()
+    column, lines = top.start_mark.column, text.splitlines()
+    spans: list[_Span] = []
+    for node in top.value:
+        first = node.start_mark.line
+        while lines[first][column : column + 1] != "-":  # the dash may have a line of its own
+            first -= 1
+        spans.append((first, _last(node) + 1))
+    return column, spans
+
+
+def _last(node: object) -> int:
+    """The last line that belongs to a node; what follows it may be a remark on the next."""
+    import yaml  # noqa: PLC0415 - as above
+
+    assert isinstance(node, yaml.Node)  # noqa: S101 - composed by us
+    if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
+        tail = node.value[-1]
+        return _last(tail[1] if isinstance(tail, tuple) else tail)
+    end = node.end_mark
+    return end.line - 1 if end.column == 0 and end.line > node.start_mark.line else end.line
+
+
+def _written(entry: Entry) -> list[str]:
+    import yaml  # noqa: PLC0415 - as above
+
+    told: dict[str, object] = {"name": entry.name}
+    if entry.aliases:
+        told["aliases"] = list(entry.aliases)
+    if entry.role:
+        told["role"] = entry.role
+    if entry.lines:
+        told["channels"] = {
+            name: line.address if line.id is None else {"id": line.id, "address": line.address}
+            for name, line in entry.lines.items()
+        }
+    if entry.policy:
+        told["policy"] = {name: policy.value for name, policy in entry.policy.items()}
+    text = yaml.safe_dump([told], sort_keys=False, allow_unicode=True, width=10_000)
+    return text.splitlines(keepends=True)
+
+
+def _replace(path: Path, was: bytes, text: bytes, wanted: Sequence[Entry]) -> None:
+    """Put the new file in the place of the old one, if it says what it should, at one stroke."""
+    try:
+        says = parse(text)
+    except BadInput:
+        raise _by_hand() from None
+    if tuple(says) != tuple(wanted):
+        raise _by_hand()
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # readable by us only
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        changed = _read(path) != was
+        if not changed:
+            Path(name).replace(path)
+    finally:
+        Path(name).unlink(missing_ok=True)
+    if changed:
+        raise BadInput(f"{path.name} was changed meanwhile; try again.", field="contacts")
+
+
+def _by_hand() -> BadInput:
+    sentence = f"{FILE} is written in a way that only a person can change; edit it by hand."
+    return BadInput(sentence, field="contacts")

@@ -1,0 +1,92 @@
+"""What the owner says once and for all about writing to people, and what holds all in all."""
+
+from collections.abc import Sequence
+
+from remit.errors import BadInput
+from remit.intake.book import FILE, OWNER, Contacts, Entry
+from remit.model.codec import Json, JsonMap, stamp
+from remit.model.permit import Permission, Reach, policy_of
+from remit.model.reply import Policy
+from remit.ports import Clock
+from remit.store import permissions
+from remit.store.database import Database
+
+
+class Permits:
+    def __init__(self, contacts: Contacts, db: Database, clock: Clock) -> None:
+        self._contacts = contacts
+        self._db = db
+        self._clock = clock
+
+    async def permit(self, contact: str, channel: str, policy: Policy) -> JsonMap:
+        """Keep a word about someone on a channel; to allow holds for the address as it is now."""
+        reach = self._reach(contact, channel)
+        said = Permission(reach.name, channel, reach.address or "", policy)
+        await self._db.write(permissions.put, said, self._clock.now())
+        holds = policy_of(reach, channel, await self._db.read(permissions.on, channel))
+        return {"name": reach.name, "channel": channel, "policy": policy, "holds": holds}
+
+    async def listed(self) -> JsonMap:
+        """Everyone in the book, and whatever was said about someone who is not."""
+        return listed(self._contacts, await self._db.read(permissions.every))
+
+    def _reach(self, contact: str, channel: str) -> Reach:
+        if channel not in self._contacts.channels:
+            known = ", ".join(self._contacts.channels)
+            sentence = f"There is no channel {channel!r:.60}; there is {known}."
+            raise BadInput(sentence, field="channel")
+        whole = self._contacts.meant(contact)
+        reach = self._contacts.find(whole, channel)
+        if not isinstance(reach, Reach):
+            raise BadInput(reach.sentence, field="contact")
+        if reach.owner:
+            raise BadInput("You are always written to; no word is needed.", field="contact")
+        return reach
+
+
+def listed(contacts: Contacts, standing: Sequence[Permission]) -> JsonMap:
+    """The book with what holds for each reach, in the order of the file; then who is not in it."""
+    entries = contacts.entries()
+    people: list[Json] = [_told(contacts, each, standing) for each in entries]
+    names = {each.name for each in entries}
+    others: list[Json] = [_said(each) for each in standing if each.contact not in names]
+    return {"contacts": people, "others": others}
+
+
+def _told(contacts: Contacts, entry: Entry, standing: Sequence[Permission]) -> JsonMap:
+    ways: list[Json] = []
+    for channel, line in entry.lines.items():
+        told: JsonMap = {"channel": channel, "address": line.address, "id": line.id}
+        reach = contacts.find(entry.name, channel)
+        if entry.role == OWNER:
+            told["policy"] = Policy.ALLOW
+        elif isinstance(reach, Reach):
+            told["policy"] = policy_of(reach, channel, standing)
+        ways.append(told | {"here": channel in contacts.channels})
+    said = [_said(each) for each in standing if each.contact == entry.name]
+    return {
+        "name": entry.name,
+        "aliases": list[Json](entry.aliases),
+        "role": entry.role,
+        "channels": ways,
+        "file": {channel: policy.value for channel, policy in entry.policy.items()},
+        "permissions": list[Json](said),
+    }
+
+
+def _said(permission: Permission) -> JsonMap:
+    return {
+        "contact": permission.contact,
+        "channel": permission.channel,
+        "address": permission.address,
+        "policy": permission.policy,
+        "givenAt": stamp(permission.given_at) if permission.given_at else None,
+    }
+
+
+def sentence(told: JsonMap) -> str:
+    """What holds after a word of the owner; the file may be stricter."""
+    name, channel, policy, holds = (told[key] for key in ("name", "channel", "policy", "holds"))
+    if policy == holds:
+        return f"{name} on {channel}: {policy}."
+    return f"{name} on {channel}: {policy} is kept, but {holds} counts, for {FILE} says so."
