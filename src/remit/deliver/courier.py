@@ -87,7 +87,9 @@ class Courier:
         self, task: Task, delivery: Delivery, reach: Reach, *, asks_first: bool = False
     ) -> Leave:
         """Whether a message may go out to somebody without a word of the owner."""
-        standing = await self._bounds.standing(delivery.channel) if self._bounds else ()
+        # To the owner nobody's word is needed, so none is looked up.
+        bounds = None if reach.owner else self._bounds
+        standing = await bounds.standing(delivery.channel) if bounds else ()
         return permit.judge(
             reach, delivery.channel, standing, taint=task.taint, asks_first=asks_first
         )

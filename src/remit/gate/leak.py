@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable
+from functools import lru_cache
 from typing import Final
 
 from remit.gate.eye import fold, words
@@ -139,11 +140,20 @@ def _phrase(said: str, phrases: Iterable[str], does: str, why: Why) -> Objection
 def _sentences(echoes: Collection[str]) -> Iterable[str]:
     """What of our own texts is not said by chance: long sentences, and a canary of one word."""
     for echo in echoes:
-        canary = len(echo) >= _CANARY and not _SPACE.search(echo)
-        for sentence in [echo] if canary else _SENTENCE.split(echo):
-            said = words(fold(sentence)).strip()
-            if said and (canary or said.count(" ") >= _FEWEST_WORDS - 1):
-                yield said
+        yield from _told(echo)
+
+
+@lru_cache(maxsize=256)
+def _told(echo: str) -> tuple[str, ...]:
+    """The same of one text. They are few, and each reply is held against all of them."""
+    canary = len(echo) >= _CANARY and not _SPACE.search(echo)
+    parts = [echo] if canary else _SENTENCE.split(echo)
+    said = (words(fold(part)).strip() for part in parts)
+    return tuple(each for each in said if each and (canary or _is_long(each)))
+
+
+def _is_long(said: str) -> bool:
+    return said.count(" ") >= _FEWEST_WORDS - 1
 
 
 def _piece(text: str, pattern: re.Pattern[str], what: str, why: Why) -> Objection | None:

@@ -5,14 +5,13 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from remit.errors import BadInput
 from remit.model.codec import JsonMap, from_json
 from remit.model.quiet import Quiet
 from remit.model.reply import Policy
 from remit.model.task import SourceKind
-from remit.settings import channels as ways
 from remit.settings.file import DEFAULT_FILE
 from remit.settings.parts import (
     Brain,
@@ -25,6 +24,9 @@ from remit.settings.parts import (
     Server,
     Tools,
 )
+
+if TYPE_CHECKING:
+    from remit.settings.channels import Chosen
 
 __all__ = [
     "DEFAULT_FILE",
@@ -58,7 +60,7 @@ class Settings:
     tools: Tools = field(default_factory=Tools)
     commands: Mapping[str, Command] = field(default_factory=dict)
     mcp: Mapping[str, Mcp] = field(default_factory=dict)
-    channels: Mapping[str, ways.Chosen] = field(default_factory=dict)
+    channels: "Mapping[str, Chosen]" = field(default_factory=dict)
 
     @property
     def database(self) -> Path:
@@ -257,12 +259,18 @@ def _server(name: str, value: object, where: str) -> Mcp:
     return server
 
 
+def _channels(value: object, where: str) -> object:
+    from remit.settings import channels  # noqa: PLC0415 - who has none need not wait for it
+
+    return channels.read(value, where)
+
+
 # Texts that must be of a certain form.
 _TEXTS: Final[Mapping[str, Callable[[str, str], None]]] = {"zone": _zone, "quiet": _quiet}
 _TABLES: Final[Mapping[str, Callable[[object, str], object]]] = {
     "commands": _commands,
     "mcp": _servers,
-    "channels": ways.read,
+    "channels": _channels,
 }
 _SERVER_NAME: Final = re.compile(r"[a-z][a-z0-9]{0,23}")
 _NAME: Final = re.compile(r"\w[\w-]{0,39}")

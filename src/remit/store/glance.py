@@ -10,7 +10,7 @@ from typing import Final
 from remit.errors import StoreNewer
 from remit.model.ids import TaskId
 from remit.model.task import Source, SourceKind
-from remit.store import home, messages
+from remit.store import home
 from remit.store.connection import SqliteTx, as_mapping, connect, trouble
 from remit.store.database import Tx
 
@@ -43,6 +43,8 @@ def glance(path: Path) -> Iterator[Glance]:
 
 def by_key(tx: Tx, key: str) -> list[TaskId]:
     """What a key of `remit add` became before, through whichever door it came."""
+    from remit.store import messages  # noqa: PLC0415 - only for who gave a key
+
     straight = messages.of_message(tx, Source(SourceKind.MANUAL, f"key:{key}"))
     if straight:
         return [task.id for task in straight]

@@ -13,7 +13,7 @@ from remit.model.event import Entry, Kind
 from remit.model.ids import TaskId
 from remit.model.status import Actor
 from remit.model.task import Task, TaskType
-from remit.store import events, rows, series
+from remit.store import events, rows
 from remit.store.database import Row, Tx
 
 
@@ -30,7 +30,7 @@ def admit(tx: Tx, task: Task) -> Task:
     for n, delivery in enumerate(task.delivery):
         tx.run("insert_delivery", _delivery_columns(task, n, delivery))
     events.append(tx, task.id, 1, _created(task), task.created_at)
-    return series.begin(tx, task) if _comes_back(task) else task
+    return _begun(tx, task) if _comes_back(task) else task
 
 
 def amend(tx: Tx, task: Task, now: datetime) -> None:
@@ -46,7 +46,13 @@ def amend(tx: Tx, task: Task, now: datetime) -> None:
     entry = Entry(Kind.TASK_UPDATED, Actor.OWNER, {"what": "as you answered", **_told(task)})
     events.append(tx, task.id, rows.number(row["events"]), entry, now)
     if _comes_back(task):
-        series.begin(tx, task)
+        _begun(tx, task)
+
+
+def _begun(tx: Tx, task: Task) -> Task:
+    from remit.store import series  # noqa: PLC0415 - who only looks need not wait for the rules
+
+    return series.begin(tx, task)
 
 
 def _comes_back(task: Task) -> bool:
