@@ -10,6 +10,7 @@ from remit.settings import Settings
 from remit.store import tasks
 from remit.testing import script
 from remit.trigger import command
+from remit.wiring.keys import secrets_in
 
 SANUR: Json = [{"reply": "I looked. <deliverable>Sanur.</deliverable>"}]
 
@@ -36,6 +37,6 @@ async def test_what_waited_for_a_brain_goes_on_once_there_is_one(tmp_path: Path)
 
 
 def test_every_key_that_this_process_has_is_known_to_the_gate() -> None:
-    known = wiring._secrets({"SOME_API_KEY": "k-1234567890", "HOME": "/home", "EMPTY_TOKEN": ""})
+    known = secrets_in({"SOME_API_KEY": "k-1234567890", "HOME": "/home", "EMPTY_TOKEN": ""})
 
     assert known == frozenset({"k-1234567890"})

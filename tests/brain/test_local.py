@@ -20,6 +20,7 @@ from remit.model.status import Reason, Status
 from remit.settings import Brain, Settings
 from remit.store import tasks
 from remit.trigger import command
+from remit.wiring import minds
 from tests.live.place import Wish
 from tests.model.lifecycle_checks import task_in
 
@@ -88,8 +89,8 @@ def test_to_wait_for_its_turn_is_not_to_be_stuck(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path, brain=Brain(kind="local"))
     engine, brain = settings.engine, settings.brain
 
-    assert wiring._patient(settings).step_limit >= engine.parallel * brain.time_limit
-    assert wiring._patient(replace(settings, brain=Brain())) == engine
+    assert minds.patient(settings).step_limit >= engine.parallel * brain.time_limit
+    assert minds.patient(replace(settings, brain=Brain())) == engine
 
 
 @pytest.mark.parametrize("recipient", [None, "mum"])

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
-from remit import wiring
 from remit.errors import StoreFull
 from remit.model.contract import Contract, ContractType, Criterion, Finding, Result
 from remit.model.delivery import Answer, Delivery, Parcel
@@ -24,6 +23,7 @@ from remit.store.database import Database, Tx
 from remit.testing import Outbox, World
 from remit.verify.verdict import Verifier
 from remit.wiring import House
+from remit.wiring.house import build
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -182,7 +182,7 @@ class Rig(World):
     async def _rebuilt(self, whole: AbstractAsyncContextManager[House]) -> AsyncIterator[House]:
         async with whole as house:
             self.db = Watched(house.db)
-            built = wiring._build(house.settings, self.db, self.clock, self.brain, self._channels)
+            built = build(house.settings, self.db, self.clock, self.brain, self._channels)
             if self._checks is not None:
                 rooms = replace(built.engine._rooms, verifier=Verifier(self._checks))
                 built.engine._rooms = rooms

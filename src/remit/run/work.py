@@ -1,0 +1,139 @@
+"""Think, do what the brain asks for, and think on, until there is an answer."""
+
+from collections.abc import Sequence
+from itertools import count
+
+from remit.model.plan import Plan
+from remit.model.reply import Ask, Exchange, Memory, Policy, Reply, ToolCall, ToolResult
+from remit.model.review import Answered, Review
+from remit.model.status import Reason
+from remit.ports import Steps
+from remit.review import ask
+from remit.run.rooms import Rooms
+
+MOST_TURNS = 50  # that call tools, before the owner is asked whether it shall go on
+MOST_CALLS = 20  # in one turn
+
+
+async def work(plan: Plan, memory: Memory, rooms: Rooms, steps: Steps) -> Reply | Review:
+    """Think, do what the brain asks for, and think on, until there is an answer."""
+    past: tuple[Exchange, ...] = ()
+    while True:
+        turn = len(past)
+        results: tuple[ToolResult, ...] = ()
+        name = f"execute_tool:{turn}" if turn else "execute_tool"
+        think = rooms.thinker.think
+        reply = await steps.do(name, think, steps.task, plan, memory, past, steps.tell)
+        steps.keep(spent=await rooms.thinker.spent(steps.task))
+        asked = _asked(reply, plan)
+        if asked is not None:
+            question = ask.question(steps.task, str(turn), asked)
+            if await steps.decided(question.key) is None:
+                return question
+        elif reply.calls:
+            used = await _use_all(turn, reply.calls, rooms, steps)
+            if isinstance(used, Review):
+                return used
+            results = used
+        else:
+            return reply
+        past = (*past, Exchange(reply, results))
+
+
+def _asked(reply: Reply, plan: Plan) -> Ask | None:
+    """What the owner must say before the work can go on."""
+    if reply.ask is None and reply.flaw is not None and not plan.delivery:
+        return Ask(Reason.INPUT, f"{reply.flaw} Say how to go on, or decline.")
+    return reply.ask
+
+
+async def _use_all(
+    turn: int, calls: Sequence[ToolCall], rooms: Rooms, steps: Steps
+) -> tuple[ToolResult, ...] | Review:
+    """Do what the brain asked for, one after the other; what is done is not done again."""
+    if turn and turn % MOST_TURNS == 0:
+        endless = ask.endless(steps.task, turn)
+        if await steps.decided(endless.key) is None:
+            return endless
+    results: list[ToolResult] = []
+    for n, call in enumerate(calls):
+        if n >= MOST_CALLS:
+            why = f"Not done: at most {MOST_CALLS} calls at once."
+            results.append(ToolResult(call.id, why, failed=True))
+            continue
+        place = f"{turn}:{n}"
+        wanted = await _allowed(place, call, rooms, steps)
+        result = await _use(place, wanted, rooms, steps) if isinstance(wanted, ToolCall) else wanted
+        if isinstance(result, Review):
+            return result
+        steps.keep(taint=result.taint)
+        await steps.tell(done=result.done)
+        results.append(result)
+    return tuple(results)
+
+
+async def _allowed(
+    place: str, call: ToolCall, rooms: Rooms, steps: Steps
+) -> ToolCall | ToolResult | Review:
+    """The call as it may be done, or what the brain is told instead, or the question."""
+    asked = rooms.tools.asks_owner(call)
+    if asked is not None:
+        question = ask.question(steps.task, place, Ask(Reason.INPUT, asked))
+        decision = await steps.decided(question.key)
+        return question if decision is None else ToolResult(call.id, decision.text or "")
+    # Written down with what is done: a task that read more since is not judged by that again.
+    ruling = await steps.look(f"may:{place}", rooms.tools.rule, steps.task, call)
+    if ruling.wrong:
+        return ToolResult(call.id, ruling.wrong, failed=True)
+    match ruling.policy:
+        case Policy.ALLOW:
+            return call
+        case Policy.DENY:
+            return ToolResult(call.id, f"{call.tool} is not allowed here.", failed=True)
+        case Policy.ASK:
+            return await _permitted(place, call, ruling.warning, rooms, steps)
+
+
+async def _permitted(
+    place: str, call: ToolCall, problem: str, rooms: Rooms, steps: Steps
+) -> ToolCall | ToolResult | Review:
+    """The call as the owner allows it: as it is, with other arguments, or not at all."""
+    for tries in count():
+        question = ask.call(steps.task, f"{place}:{tries}", call, problem)
+        decision = await steps.decided(question.key)
+        if decision is None:
+            return question
+        if decision.answer is Answered.DROP:
+            return ToolResult(call.id, f"The owner said no. {decision.text or ''}".strip(), True)
+        if decision.answer is Answered.APPROVE:
+            return call
+        edited = await rooms.tools.edited(call, decision.text or "")
+        if isinstance(edited, ToolCall):
+            return edited
+        problem = f"{edited} "
+    raise AssertionError  # pragma: no cover - count() does not end
+
+
+async def _use(place: str, call: ToolCall, rooms: Rooms, steps: Steps) -> ToolResult | Review:
+    """Do a call. One that may not be done twice is begun on record, as a send is claimed."""
+    name = f"use:{place}"
+    ruling = await steps.look(f"may:{place}", rooms.tools.rule, steps.task, call)
+    if ruling.may_repeat:
+        return await steps.do(name, rooms.tools.use, steps.task, call)
+    for tries in count():
+        begun = await steps.do(f"{name}:begin:{tries}", rooms.tools.begin, steps.task)
+        why = "Remit stopped in the middle of it."
+        if begun == steps.task.lease or steps.has(f"{name}:{tries}"):
+            result = await steps.do(f"{name}:{tries}", rooms.tools.use, steps.task, call)
+            if not result.doubt:
+                return result
+            why = result.text
+        question = ask.begun(steps.task, f"{place}:{tries}", call, why)
+        decision = await steps.decided(question.key)
+        if decision is None:
+            return question
+        if decision.answer is Answered.ARRIVED:
+            return ToolResult(call.id, "The owner says that it was done; its result is lost.")
+        if decision.answer is Answered.DROP:
+            return ToolResult(call.id, "The owner left it out.", failed=True)
+    raise AssertionError  # pragma: no cover - count() does not end

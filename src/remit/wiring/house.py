@@ -1,0 +1,218 @@
+"""Builds the whole from settings."""
+
+import asyncio
+import os
+import secrets
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from remit.brain import prompt
+from remit.brain.absent import NoBrain
+from remit.brain.budget import Purse, midnight
+from remit.brain.models import ModelBrain
+from remit.brain.think import Thinker
+from remit.brain.tool import kit
+from remit.brain.tools import Able, Toolbox
+from remit.deliver.bounds import Bounds
+from remit.deliver.courier import Courier
+from remit.deliver.dashboard import Dashboard
+from remit.deliver.ways import Keys, Outfit
+from remit.engine.local import LocalEngine
+from remit.gate import Known
+from remit.intake import recipients
+from remit.intake.admit import Intake
+from remit.intake.book import FILE as CONTACTS
+from remit.intake.book import Contacts
+from remit.intake.hear import Ear
+from remit.intake.permits import Permits
+from remit.intake.zone import owners
+from remit.journal.follow import Journal
+from remit.model.delivery import Keeps
+from remit.model.ids import Ids
+from remit.model.status import Reason
+from remit.model.undo import Undo
+from remit.owner import Owner
+from remit.plan.draft import Planner
+from remit.ports import Brain, Channel, Clock
+from remit.recall.session import Recall
+from remit.review.inbox import Inbox
+from remit.run import Rooms
+from remit.settings import Settings
+from remit.store import home, permissions, sessions
+from remit.store.database import Database
+from remit.store.redact import Redactor
+from remit.store.sqlite import Sqlite
+from remit.trigger.repeat import Repeater
+from remit.verify.text import CHECKS
+from remit.verify.verdict import Verifier
+from remit.wiring import minds
+from remit.wiring.ground import Ground, WallClock
+from remit.wiring.keys import keys_of, redacting
+from remit.wiring.minds import brain_of
+
+# The channels that every house has.
+CHANNELS: Final[Mapping[str, Channel]] = {"dashboard": Dashboard()}
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """Everything, put together."""
+
+    settings: Settings
+    db: Database
+    clock: Clock
+    ids: Ids
+    journal: Journal
+    intake: Intake
+    inbox: Inbox
+    owner: Owner
+    permits: Permits
+    engine: LocalEngine
+    tools: Toolbox
+    repeater: Repeater
+    outfit: Outfit  # the channels of the settings
+    hide: Redactor  # takes every secret out of what is logged
+    thinks: bool  # whether there is a brain that can be asked
+
+
+@asynccontextmanager
+async def opened(
+    settings: Settings,
+    *,
+    clock: Clock | None = None,
+    brain: Brain | None = None,
+    channels: Mapping[str, Channel] | None = None,
+    able: Sequence[Able] = (),
+) -> AsyncIterator[House]:
+    """Hold the directory, open the store and build the rooms; the engine is not started."""
+    clock = clock or WallClock()
+    async with AsyncExitStack() as stack:
+        stack.enter_context(home.lock(settings.home))
+        await asyncio.to_thread(home.prepare, settings.database)
+        brain = brain or brain_of(settings)
+        if isinstance(brain, ModelBrain):
+            stack.push_async_callback(brain.close)
+        db = Sqlite(settings.database)
+        stack.push_async_callback(db.close)
+        house = build(settings, db, clock, brain, channels or {}, able)
+        stack.push_async_callback(house.outfit.close)
+        stack.push_async_callback(house.tools.close)
+        stack.push_async_callback(house.repeater.stop)
+        yield house
+
+
+async def start(house: House) -> None:
+    """Go to work. What waited for a brain goes on by itself once there is one."""
+    if house.thinks:
+        await house.inbox.grant(Reason.AUTH, "a brain is there now")
+    # Whoever put an account right starts anew; one that is still locked is asked about again.
+    for name in house.outfit.channels:
+        await house.inbox.grant(Reason.AUTH, "Remit was started again", f"channel:{name}")
+    # What was missed is settled before the engine runs what is due.
+    await house.repeater.start()
+    await house.engine.start()
+
+
+def build(
+    settings: Settings,
+    db: Database,
+    clock: Clock,
+    brain: Brain,
+    more: Mapping[str, Channel],
+    able: Sequence[Able] = (),
+) -> House:
+    ids = Ids(clock.now, secrets.randbits)
+    zone = owners(settings.zone, os.environ).zone
+    purse = Purse(db, clock, settings.budget, midnight(zone))
+    keys = keys_of(settings)
+    fitted = _fitted(keys, db, clock)
+    channels = {**CHANNELS, **fitted.channels, **more}
+    redact = redacting(keys)
+    ground = Ground(settings, db, clock, brain, channels, zone, purse, keys.seen, redact)
+    contacts = Contacts(settings.home / CONTACTS, settings.owner, _called(ground, fitted))
+    ear = Ear(db, clock, ids, contacts, zone, minds.reader(ground))
+    intake = Intake(db, clock, ids, ground.channels, ear, contacts.meant)
+    own = [*minds.commands(settings), *kit.own(settings.tools, db, intake.admit, settings.work)]
+    tools = Toolbox([*own, *able], minds.shelves(settings, clock), redact)
+    return House(
+        settings=settings,
+        db=db,
+        clock=clock,
+        ids=ids,
+        journal=Journal(db),
+        intake=intake,
+        inbox=Inbox(db, clock, ear.settling, _undo(ground)),
+        owner=Owner(db, clock),
+        permits=Permits(contacts, db, clock),
+        engine=LocalEngine(
+            db, clock, ids, _rooms(ground, tools, contacts), minds.patient(settings)
+        ),
+        tools=tools,
+        repeater=Repeater(db, clock, ids),
+        outfit=fitted,
+        hide=keys.kept.hide,
+        thinks=brain.ready if isinstance(brain, ModelBrain) else not isinstance(brain, NoBrain),
+    )
+
+
+def _fitted(keys: Keys, db: Database, clock: Clock) -> Outfit:
+    """The channels of the settings."""
+    if not keys.chosen:
+        return Outfit()
+    from remit.deliver import outfit  # noqa: PLC0415 - loads what speaks HTTP, SMTP and IMAP
+
+    return outfit.fit(keys, db, clock)
+
+
+def _rooms(ground: Ground, tools: Toolbox, contacts: Contacts) -> Rooms:
+    db = ground.db
+    return Rooms(
+        planner=Planner(minds.scorer(ground)),
+        recall=Recall(db, summarise=minds.summariser(ground), zone=ground.zone),
+        thinker=Thinker(
+            ground.brain,
+            ground.channels,
+            minds.around(ground, contacts),
+            tools=tools,
+            states=lambda runs: db.read(sessions.states, runs),
+            purse=ground.purse,
+        ),
+        verifier=Verifier(CHECKS),
+        courier=Courier(ground.channels, now=ground.clock.now, bounds=_bounds(ground, contacts)),
+        known=Known(secrets=ground.known, echoes=_echoes(ground.channels)),
+        tools=tools,
+    )
+
+
+def _called(ground: Ground, fitted: Outfit) -> list[recipients.Channel]:
+    """Every channel as the owner may call it: by its name, its kind, or a word of his own."""
+    known = {way.name: recipients.Channel(way.name, way.kind, way.aliases) for way in fitted.ways}
+    return [known.get(name, recipients.Channel(name, name)) for name in ground.channels]
+
+
+def _bounds(ground: Ground, contacts: Contacts) -> Bounds:
+    """What the owner and the operator let the courier do."""
+    db, deliver = ground.db, ground.settings.deliver
+    return Bounds(
+        people=contacts,
+        standing=lambda channel: db.read(permissions.on, channel),
+        sent=lambda delivery, since: db.read(permissions.sent_since, delivery, since),
+        now=ground.clock.now,
+        zone=ground.zone,
+        quiet=deliver.quiet_hours,
+        daily_cap=deliver.daily_cap,
+        undo=deliver.undo,
+    )
+
+
+def _undo(ground: Ground) -> Undo:
+    """How long an approval can be called back; what stays in the house need not wait."""
+    stays = (name for name, each in ground.channels.items() if each.keeps is Keeps.TRANSACTION)
+    return Undo(ground.settings.deliver.undo, tuple(stays))
+
+
+def _echoes(channels: Mapping[str, Channel]) -> tuple[str, ...]:
+    """What a brain is told and no deliverable may repeat."""
+    return (*prompt.FIXED, *(channel.guidance for channel in channels.values()))

@@ -1,0 +1,136 @@
+"""Who thinks, and what for: the brain of the settings, and a model for each smaller role."""
+
+import os
+import secrets
+from dataclasses import replace
+
+from remit.brain import choose, prompt, scripted
+from remit.brain.absent import NoBrain
+from remit.brain.choose import Role
+from remit.brain.command import CommandTool
+from remit.brain.fill import Filling, Paying
+from remit.brain.guidelines import FILE, Guidelines
+from remit.brain.mcp.shelf import McpShelf
+from remit.brain.models import ModelBrain
+from remit.brain.score import Scorer
+from remit.brain.summary import Summariser
+from remit.brain.think import Surroundings
+from remit.errors import BadInput
+from remit.intake.book import Contacts
+from remit.intake.command_words import CommandReader
+from remit.intake.hear import PlainReader, Reader
+from remit.ports import Brain, Clock
+from remit.settings import Engine, Settings
+from remit.wiring.ground import Ground
+
+
+def brain_of(settings: Settings) -> Brain:
+    """The brain that the settings name."""
+    match settings.brain.kind:
+        case "none":
+            return NoBrain()
+        case "scripted":
+            return scripted.load(settings.home / settings.brain.script)
+        case "auto" | "model":
+            return ModelBrain(choose.found(os.environ, settings.brain))
+        case "local":
+            return _local(settings)
+        case other:
+            sentence = f"[brain] kind is {other!r}; it may be auto, model, local, none or scripted."
+            raise BadInput(sentence, field="kind")
+
+
+def _local(settings: Settings) -> ModelBrain:
+    from remit.brain import local, weights  # noqa: PLC0415 - for the few who have one
+
+    choice = local.found(settings.models, settings.brain)
+    key = secrets.token_urlsafe(32)
+    threads = min(settings.brain.threads, os.cpu_count() or 1)
+    line = local.LocalLine(settings.models, weights.QWEN, choice.limits, key=key, threads=threads)
+    return ModelBrain(choice, dial=line.dial)
+
+
+def patient(settings: Settings) -> Engine:
+    """A local model thinks for one at a time; to wait for one's turn is not to be stuck."""
+    engine, brain = settings.engine, settings.brain
+    if brain.kind != "local":
+        return engine
+    return replace(engine, step_limit=max(engine.step_limit, brain.time_limit * engine.parallel))
+
+
+def reader(ground: Ground) -> Reader:
+    """Who reads a message: the rules, and a model beside them if there is one."""
+    reader: Reader = PlainReader()
+    if (mind := ground.mind(Role.EXTRACT)) is not None:
+        from remit.intake.propose import CheckedReader  # noqa: PLC0415 - loads a library of forms
+
+        reader = CheckedReader(Filling(Paying(mind, ground.purse, ground.clock)))
+    return CommandReader(reader, ground.settings.commands)
+
+
+def scorer(ground: Ground) -> Scorer | None:
+    """Who says how urgent a task is, if the owner wants that to be asked."""
+    if not ground.settings.priority.score or not isinstance(ground.brain, ModelBrain):
+        return None
+    mind = ground.brain.as_role(Role.SCORE)
+    return Scorer(mind, ground.db, ground.clock, ground.purse)
+
+
+def summariser(ground: Ground) -> Summariser | None:
+    """Who sums up what older runs came to; where no model does, code does."""
+    mind = ground.mind(Role.SUMMARISE)
+    return Summariser(Paying(mind, ground.purse, ground.clock)) if mind else None
+
+
+def around(ground: Ground, contacts: Contacts) -> Surroundings:
+    settings, clock, zone = ground.settings, ground.clock, ground.zone
+    guidelines = Guidelines(settings.home / FILE)
+    return Surroundings(
+        _who(settings),
+        lambda: clock.now().astimezone(zone),
+        guidelines,
+        ground.redact,
+        lambda: _reachable(contacts),
+    )
+
+
+def _reachable(contacts: Contacts) -> tuple[prompt.Reachable, ...]:
+    """Who is reached by which channel, by name."""
+    try:
+        book = contacts.book()
+    except BadInput:
+        return ()  # whoever has to be found in it is asked about
+    return tuple(
+        prompt.Reachable(
+            way.name, way.kind, tuple(p.name for p in book.contacts if way.name in p.channels)
+        )
+        for way in book.channels
+    )
+
+
+def _who(settings: Settings) -> str:
+    owner = "your owner" if settings.owner == "you" else settings.owner
+    return f"You are {settings.agent}, and you work for {owner}."
+
+
+def commands(settings: Settings) -> list[CommandTool]:
+    """What the owner may have run by its name; a step's own limit comes last."""
+    return [
+        CommandTool(
+            name,
+            command,
+            work=settings.work,
+            environ=os.environ,
+            limit=settings.engine.step_limit * 0.95,
+        )
+        for name, command in settings.commands.items()
+    ]
+
+
+def shelves(settings: Settings, clock: Clock) -> list[McpShelf]:
+    """The servers of the settings; none is started before it is needed."""
+    folder = settings.home / "mcp"
+    return [
+        McpShelf(name, chosen, folder=folder, environ=os.environ, clock=clock)
+        for name, chosen in settings.mcp.items()
+    ]
