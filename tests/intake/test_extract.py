@@ -303,6 +303,27 @@ def test_a_moved_clock_is_told_where_it_was_said() -> None:
     assert found.tasks[0].notes == (clause.why,)
 
 
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("Remind me at 9 to call mom", "Call mom"),
+        ("Remind me at 9 to öffnen", "Öffnen"),
+        ("Remind me at 9: iPhone", "iPhone"),
+        ("Remind me at 9: remit.dev is down", "remit.dev is down"),
+    ],
+)
+def test_a_title_begins_with_a_capital_letter_and_the_text_stays_as_it_was_said(
+    text: str, title: str
+) -> None:
+    draft = only(text)
+
+    assert draft.title == title
+    (delivery,) = draft.deliveries
+    assert delivery.content is not None
+    assert delivery.content.casefold() == title.casefold()
+    assert delivery.content in text
+
+
 def test_a_title_is_one_short_line() -> None:
     title = only("Research " + "very " * 60 + "long things").title
 

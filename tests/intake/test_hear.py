@@ -237,7 +237,7 @@ async def test_where_a_reader_fails_the_rules_read(tmp_path: Path, error: Except
         source = Source(SourceKind.MANUAL, "k")
         heard = await ear.hear(Message(text="Remind me at 5pm to stretch", source=source))
 
-    assert [task.title for task in heard.tasks] == ["stretch"]
+    assert [task.title for task in heard.tasks] == ["Stretch"]
 
 
 async def test_what_is_read_is_told_and_nothing_is_stored(tmp_path: Path) -> None:

@@ -6,8 +6,9 @@ from remit.intake.lexicon import LANGUAGES
 from remit.intake.lexicon.words import Kind, tokenize
 from tests.intake.labelled import Message, Score, messages, score
 
-TUNED = ("tuned", "fresh", "blind")  # the last two were written by strangers, read blind once
-HALVES = (*TUNED, "held_out", "unseen")  # nothing was changed after the last of them was read
+# The last two were written by strangers, and read blind once.
+TUNED = ("tuned", "mended", "fresh", "blind")
+HALVES = (*TUNED, "held_out", "unseen")  # the last measures: nothing is tuned to it
 ALL = [message for half in HALVES for message in messages(half)]
 AT_LEAST = 0.9
 

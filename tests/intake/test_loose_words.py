@@ -60,6 +60,7 @@ def test_a_request_that_may_hide_in_a_condition_is_asked_about() -> None:
         ("remind me every day at 9 to eat for the next two weeks", "UNTIL=20260318"),
         ("erinner mich zwei Wochen lang jeden Tag um 8 Uhr ans Essen", "UNTIL=20260318"),
         ("every day at 9 remind me to stretch, 10 times", "COUNT=10"),
+        ("every day at 9 email me the news. Only until the end of March.", "UNTIL=20260331"),
     ],
 )
 def test_a_series_ends_when_its_sentence_says_so(text: str, ends: str) -> None:
@@ -71,7 +72,7 @@ def test_a_series_ends_when_its_sentence_says_so(text: str, ends: str) -> None:
     [
         "remind me every day at 9 to take pills until I feel better",
         'every day at noon whatsapp Bob "lunch?" until Easter',
-        "every day at 9 email me the news. Only until the end of March.",
+        "every day at 9 email me the news. Only until the end of the strike.",
         "every Monday at 9 check hotels for two weeks",
         "every hour remind me to drink for the next three days",
     ],

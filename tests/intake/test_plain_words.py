@@ -168,7 +168,8 @@ def test_telling_and_thanking_ask_for_nothing(text: str, answer: Talk) -> None:
     [
         ("dile a Carlos que llego en diez minutos", "llego en diez minutos"),
         ("dile a Carlos que venga pronto", None),  # to be worded: "ven pronto"
-        ("sag Carlos, dass ich im Stau stehe", None),  # "ich stehe im Stau"
+        ("sag Carlos, dass ich im Stau stehe", "ich stehe im Stau"),
+        ("sag Carlos, dass er im Stau steht", None),  # to be worded: "du stehst"
     ],
 )
 def test_only_what_would_be_said_in_the_same_words_goes_to_the_letter(

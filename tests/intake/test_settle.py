@@ -248,7 +248,7 @@ async def test_a_reminder_is_about_what_the_owner_says_to_the_letter(tmp_path: P
 
     assert plans(settled) == [("dashboard", None, "take the  umbrella; it rains")]
     assert settled.plan.precomposed
-    assert settled.title == "take the umbrella; it rains"
+    assert settled.title == "Take the umbrella; it rains"
 
 
 async def test_what_is_to_be_sent_is_a_text_in_quotes_or_work(tmp_path: Path) -> None:

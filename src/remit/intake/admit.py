@@ -12,11 +12,12 @@ from remit.intake.heard import Heard, Message
 from remit.model.codec import JsonMap, text_of
 from remit.model.contract import Contract, ContractType
 from remit.model.delivery import Delivery
-from remit.model.ids import Ids
+from remit.model.edit import Edit
+from remit.model.ids import Ids, TaskId
 from remit.model.plan import Became, Clause, Request, Rule
-from remit.model.task import Cue, Priority, Task, TaskType
+from remit.model.task import Creator, Cue, Priority, Task, TaskType
 from remit.ports import Clock
-from remit.store import tasks
+from remit.store import edits, tasks
 from remit.store.database import Database
 
 MOST_TITLE: Final = 300
@@ -54,17 +55,36 @@ class Intake:
 
     async def admit(self, cue: Cue) -> Task:
         """Store the task durably, then return it; the same cue twice is the same task."""
-        for delivery in cue.delivery:
-            if delivery.channel not in self._channels:
-                known = ", ".join(sorted(self._channels))
-                sentence = f"There is no channel {delivery.channel!r:.60}; there is {known}."
-                raise BadInput(sentence, field="channel")
-        if self._meant is not None:
-            # Whom a short name means may change; what is kept is whom it means now.
-            sends = tuple(_named(each, self._meant) for each in cue.delivery)
-            cue = replace(cue, delivery=sends)
+        cue = replace(cue, delivery=self._meant_for(cue.delivery))
         task = make(cue, self._ids, self._clock.now())
         return await self._db.write(tasks.admit, task)
+
+    async def edit(self, task_id: TaskId, change: Edit, version: str | None = None) -> Task:
+        """Change what has not begun, as strictly as it was taken in.
+
+        If a version is named, only if the task is still as it was seen.
+        """
+        if change.is_empty:
+            raise BadInput("Nothing is to be changed; say title, instructions or another field.")
+        now = self._clock.now()
+        was = await self._db.read(tasks.get, task_id)
+        sends = self._sent(change.delivery) if change.delivery is not None else None
+        check(
+            Cue(
+                source=was.source,
+                title=change.title if change.title is not None else was.title,
+                text="",
+                instructions=change.instructions,
+                delivery=sends or (),
+                scheduled_for=change.scheduled_for,
+            ),
+            now,
+        )
+        title = change.title.strip() if change.title is not None else None
+        change = replace(change, title=title, delivery=sends)
+        if version is None:
+            return await self._db.write(edits.edit, task_id, change, now)
+        return await self._db.write(tasks.matching, version, edits.edit, task_id, change, now)
 
     async def hear(self, message: Message) -> Heard:
         """Store all that a message asks for, durably; the same message twice is the same tasks."""
@@ -73,6 +93,20 @@ class Intake:
     async def read(self, message: Message) -> Extraction:
         """Say what a message would become; nothing is stored."""
         return await self._listening().read(message)
+
+    def _sent(self, deliveries: tuple[Delivery, ...]) -> tuple[Delivery, ...]:
+        named = self._meant_for(deliveries)
+        return tuple(replace(each, id=self._ids.delivery()) for each in named)
+
+    def _meant_for(self, deliveries: tuple[Delivery, ...]) -> tuple[Delivery, ...]:
+        """On channels that are there, to whom the names mean now: that may change."""
+        for delivery in deliveries:
+            if delivery.channel not in self._channels:
+                known = ", ".join(sorted(self._channels))
+                sentence = f"There is no channel {delivery.channel!r:.60}; there is {known}."
+                raise BadInput(sentence, field="channel")
+        meant = self._meant
+        return deliveries if meant is None else tuple(_named(each, meant) for each in deliveries)
 
     def _listening(self) -> Ear:
         if self._ear is None:
@@ -95,18 +129,27 @@ def make(cue: Cue, ids: Ids, now: datetime) -> Task:
         last_updated=now,
         created_by=cue.created_by,
         session_id=cue.session_id or ids.session(),
+        series_id=cue.series_id,
+        slot=cue.slot,
         work=cue.work,
         delivery=tuple(replace(delivery, id=ids.delivery()) for delivery in cue.delivery),
         contract=cue.contract,
         context=cue.context,
         priority=cue.priority or Priority.LOW,
-        rule=Rule("owner", "the owner said so") if cue.priority else None,
+        rule=_rule(cue) if cue.priority else None,
         taint=cue.taint,
         scheduled_for=cue.scheduled_for,
         repeats=cue.repeats,
         retry_of=cue.retry_of,
         assigned_agent=cue.assigned_agent,
     )
+
+
+def _rule(cue: Cue) -> Rule:
+    """Who said how urgent it is."""
+    if cue.created_by is Creator.AGENT:
+        return Rule("agent", "the agent that asked for it said so")
+    return Rule("owner", "the owner said so")
 
 
 def check(cue: Cue, now: datetime) -> None:
@@ -126,7 +169,9 @@ def check(cue: Cue, now: datetime) -> None:
     _context(cue.context)
     if cue.contract is not None:
         _contract(cue.contract)
-    if cue.scheduled_for is not None and cue.scheduled_for < now - PATIENCE:
+    # A slot that has passed is caught up; what somebody plans for the past is a slip.
+    passed = cue.scheduled_for is not None and cue.scheduled_for < now - PATIENCE
+    if passed and cue.slot is None:
         sentence = (
             f"scheduled_for {cue.scheduled_for:%Y-%m-%d %H:%M} UTC has passed; give a time to come."
         )

@@ -10,19 +10,29 @@ from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from remit.intake.days import Doubt, day_of
-from remit.intake.grammar.dates import Date, Weekday
+from remit.intake.grammar.dates import Date, Offset, Weekday
+from remit.intake.grammar.endings import read_ending
 from remit.intake.grammar.ends import End, Unclear
+from remit.intake.grammar.hours import Clock
 from remit.intake.grammar.phrases import read_person, read_way_name, words_of
+from remit.intake.grammar.places import zone_of
 from remit.intake.grammar.sentences import Said, sentences
 from remit.intake.grammar.spoken import Spoken, combine, read_time
 from remit.intake.lexicon import LANGUAGES
-from remit.intake.lexicon.shape import Language, some
+from remit.intake.lexicon.shape import Language, Part, some
 from remit.intake.lexicon.words import Kind, keys_of, tokenize
 from remit.intake.recipients import Book, Channel, Contact, Question, channel_for
 from remit.intake.times import When, reckon
 
 _LEADS: Final = ("", "at ", "um ", "a las ")  # "9:30" alone is a time once one was asked for
 _MOST_TOKENS: Final = 60
+_HOURS: Final = {
+    Part.MORNING: range(4, 12),
+    Part.AFTERNOON: range(12, 18),
+    Part.EVENING: range(17, 24),
+    Part.NIGHT: range(18, 24),
+    Part.SMALL_HOURS: range(6),
+}
 
 _LEFT_OUT: Final = some(
     "leave it out|leave that out|leave this out|leave out|skip it|skip that|skip|drop it|drop that",
@@ -81,7 +91,7 @@ def _is(answer: str, what: str) -> bool:
 # A time -------------------------------------------------------------------------------------------
 
 
-def when(
+def when(  # noqa: PLR0913 - words, what was said around them, and where and when that was
     answer: str,
     said: str,
     *,
@@ -89,9 +99,16 @@ def when(
     zone: ZoneInfo,
     book: Book,
     elsewhere: Sequence[str] = (),
+    earlier: Sequence[str] = (),
 ) -> tuple[When, ...] | None:
-    """Reckon an answer, with what was said before where it only adds to that; None: no time."""
-    base = _first(said, book)
+    """Reckon an answer, with what was said before where it only adds to that; None: no time.
+
+    `earlier` are answers to the same question that left it open, in their order.
+    """
+    base = _with_halves(_first(said, book), elsewhere, book)
+    for each in earlier:
+        before = _whole(each, book, now.astimezone(zone).date(), recurs=False)
+        base = _over(base, before) if base and before else before or base
     if is_then(answer):
         return reckon(base, said, now=now, zone=zone) if base else None
     spoken = _zone_alone(answer, base) or _whole(
@@ -105,10 +122,18 @@ def when(
     return reckon(whole, answer, now=now, zone=zone)
 
 
+def _with_halves(base: Spoken | None, texts: Sequence[str], book: Book) -> Spoken | None:
+    """A time that was asked about, with its other half: the "Friday" of "at 5 … on Friday"."""
+    for text in texts if base else ():
+        half = None if _end_in((text,), book) else _first(text, book)
+        base = (combine(base, half) or base) if base and half else base
+    return base
+
+
 def _end_in(texts: Sequence[str], book: Book) -> End | None:
     """How long a habit lasts, by words that say nothing else; two such ends are no answer."""
     lines = (replace(line, recurs=True) for text in texts for line in _said(text, book))
-    read = (read_time(line, 0) for line in lines if line.tokens)
+    read = (read_ending(line) or read_time(line, 0) for line in lines if line.tokens)
     ends = {each.until for each in read if each and each.until and not each.every}
     return next(iter(ends)) if len(ends) == 1 else Unclear() if ends else None
 
@@ -169,13 +194,13 @@ def _over(base: Spoken, spoken: Spoken) -> Spoken:
     """What was said before, with what the answer says laid over it."""
     often = spoken.every is not None and spoken.is_exact
     if spoken.now or spoken.ahead or (spoken.day and spoken.clocks) or often:
-        return spoken
+        return replace(spoken, zone=base.zone if spoken.zone is None else spoken.zone)
     on_dial = all(clock.dial for clock in spoken.clocks)
     return replace(
         spoken,
         every=spoken.every or base.every,
         day=spoken.day or base.day,
-        clocks=spoken.clocks or base.clocks,
+        clocks=spoken.clocks or _within(base.clocks, spoken),
         part=spoken.part or (base.part if on_dial else None),
         zone=spoken.zone or base.zone,
         zone_unclear=spoken.zone_unclear or (base.zone_unclear and not spoken.zone),
@@ -183,10 +208,22 @@ def _over(base: Spoken, spoken: Spoken) -> Spoken:
     )
 
 
+def _within(clocks: tuple[Clock, ...], spoken: Spoken) -> tuple[Clock, ...]:
+    """The times of day that are kept: three o'clock is none of "Friday morning"."""
+    named = spoken.day.part if isinstance(spoken.day, Offset) else None
+    part = spoken.part or named
+    if part is None or all(each.dial or each.hour in _HOURS[part] for each in clocks):
+        return clocks
+    return ()
+
+
 def _zone_alone(answer: str, base: Spoken | None) -> Spoken | None:
     """The zone of a time that had a doubtful one."""
     if base is None or not base.zone_unclear:
         return None
+    named = zone_of(answer)
+    if named is not None:
+        return replace(base, zone=named, zone_unclear=False)
     try:
         zone = ZoneInfo(answer.strip())
     except (ZoneInfoNotFoundError, ValueError, OSError):

@@ -253,8 +253,15 @@ _SENDING: Final = {**dict.fromkeys(Sort, Became.DELIVERY), **_ASIDE}
 def _title(task: Sketch, bench: _Bench) -> str:
     """The owner's own words for it, on one line."""
     title = next((each for each in _titles(task, bench) if each.strip()), bench.text)
-    line = _ONE_LINE.join(title.split())
+    line = headed(_ONE_LINE.join(title.split()))
     return line if len(line) <= MOST_TITLE else line[: MOST_TITLE - 3].rstrip() + "..."
+
+
+def headed(title: str) -> str:
+    """A title with a capital first letter; a first word that is no plain word stays as it is."""
+    first = title.partition(" ")[0].rstrip(",;:.!?")
+    plain = first.replace("'", "").replace("’", "").replace("-", "")
+    return title[:1].upper() + title[1:] if plain.isalpha() and plain.islower() else title
 
 
 def _titles(task: Sketch, bench: _Bench) -> Iterator[str]:

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from remit.intake.corrected import Unsettled, Woven, corrected
 from remit.intake.drafts import Judged, Made, make
 from remit.intake.grammar.pieces import Piece, Sort
 from remit.intake.grammar.sentences import sentences
 from remit.intake.lexicon.shape import Talk
-from remit.intake.lexicon.words import tokenize
+from remit.intake.lexicon.words import Token, tokenize
 from remit.intake.recipients import About, Book, Question
 from remit.intake.schedule import Clockwork
 from remit.intake.sketch import Line, sketch
@@ -66,8 +67,16 @@ class Extraction:
 
 def extract(text: str, *, now: datetime, zone: ZoneInfo, book: Book) -> Extraction:
     """Read a message of the owner. `now` is a moment with its offset, `zone` the owner's own."""
-    message = sketch(sentences(tokenize(text), book))
     clock = Clockwork(now, zone)
+    tokens = tokenize(text)
+    woven = corrected(text, tokens, book)
+    if woven is None:
+        return _read(text, tokens, clock, book)
+    return _rebound(_read(woven.text, tokenize(woven.text), clock, book), woven, text)
+
+
+def _read(text: str, tokens: Sequence[Token], clock: Clockwork, book: Book) -> Extraction:
+    message = sketch(sentences(tokens, book))
     judged: list[tuple[Judged, int]] = [
         (each, -1) for line in message.loose for each in _loose(line)
     ]
@@ -128,7 +137,8 @@ def _loose(line: Line) -> Iterator[Judged]:
         why = "It is ticked already." if line.ticked else "It asks for no task."
         yield Judged(line, whole, Became.DECLINED, why)
     else:
-        question = Question(About.TASK, "Which task is this about?")
+        pasted = "What is to be done with this text?"
+        question = Question(About.TASK, pasted if line.said.pasted else "Which task is this about?")
         yield Judged(line, whole, None, None, (question,))
 
 
@@ -191,3 +201,106 @@ def _gaps(clauses: Sequence[Clause], length: int) -> Iterator[Connective]:
         at = clause.end
     if length > at:
         yield Connective(at, length)
+
+
+# Corrections --------------------------------------------------------------------------------------
+
+
+def _rebound(found: Extraction, woven: Woven, message: str) -> Extraction:
+    """Put what was read of the message as it was meant back to where it stands in the message."""
+    asked = {each.clause: each.about for each in found.questions}
+    places = [
+        _placed(clause, woven, message, asked.get(at)) for at, clause in enumerate(found.clauses)
+    ]
+    gone = [
+        Clause(message[each.start : each.end], each.start, each.end, Became.DECLINED, each.why)
+        for each in woven.struck
+    ]
+    clauses = tuple(sorted((*gone, *(c for some in places for c in some)), key=lambda c: c.start))
+    where = dict(zip(found.clauses, places, strict=True))
+    tasks = [
+        replace(draft, clauses=tuple(c for clause in draft.clauses for c in where[clause]))
+        for draft in found.tasks
+    ]
+    if tasks:
+        at = _corrected(tasks, woven)
+        mine = tuple(sorted((*tasks[at].clauses, *gone), key=lambda c: c.start))
+        tasks[at] = replace(tasks[at], clauses=mine, notes=(*tasks[at].notes, *woven.notes))
+    questions = tuple(
+        replace(each, clause=clauses.index(_main(places[each.clause]))) for each in found.questions
+    )
+    bound = replace(
+        found,
+        tasks=tuple(tasks),
+        questions=questions,
+        clauses=clauses,
+        connectives=tuple(_gaps(clauses, len(message))),
+    )
+    for doubt in woven.unsettled:
+        bound = _asked(bound, doubt)
+    return bound
+
+
+def _placed(clause: Clause, woven: Woven, message: str, about: About | None) -> tuple[Clause, ...]:
+    """A clause where its words stand; what was moved may stand in two places.
+
+    Of one that is asked about a part stays open; the others are what they would be without.
+    """
+    spans = [
+        (start, end)
+        for start, end in woven.places(clause.start, clause.end)
+        if any(letter.isalnum() for letter in message[start:end])
+    ] or list(woven.places(clause.start, clause.end))
+    parts = tuple(
+        replace(clause, text=message[start:end].strip(), start=start, end=end)
+        for start, end in (_stripped(message, *span) for span in spans)
+    )
+    if about is None or clause.became is not None:
+        return parts
+    fate = Became.TIME if about is About.TIME else Became.DELIVERY
+    return tuple(each if each is _main(parts) else replace(each, became=fate) for each in parts)
+
+
+def _main(parts: Sequence[Clause]) -> Clause:
+    """The part that a question is about: the open one, else the longest."""
+    return max(parts, key=lambda each: (each.became is None, len(each.text)))
+
+
+def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end
+
+
+def _corrected(tasks: Sequence[Draft], woven: Woven) -> int:
+    """Which task was corrected: the last that begins before what was taken back."""
+    first = min(each.start for each in woven.struck)
+    begun = [n for n, task in enumerate(tasks) if task.clauses and task.clauses[0].start <= first]
+    return begun[-1] if begun else 0
+
+
+def _asked(found: Extraction, doubt: Unsettled) -> Extraction:
+    """Ask what a correction corrects: until then nothing of it happens."""
+    at = next((n for n, c in enumerate(found.clauses) if c.start < doubt.end <= c.end), None)
+    if at is None or any(each.clause == at for each in found.questions):
+        return found
+    before = found.clauses[at]
+    clause = replace(before, became=None)
+    clauses = (*found.clauses[:at], clause, *found.clauses[at + 1 :])
+    tasks, waits = [], tuple[Delivery, ...]()
+    for task in found.tasks:
+        mine = before in task.clauses
+        held = tuple(clause if each == before else each for each in task.clauses)
+        kept = replace(task, clauses=held)
+        if mine and doubt.about is About.TIME:
+            kept = replace(kept, scheduled_for=None, recurrence=None, type=TaskType.SCHEDULED)
+        elif mine:
+            waits = tuple(dict.fromkeys(Delivery("", None, d.content) for d in task.deliveries))
+            kept = replace(kept, deliveries=())
+        tasks.append(kept)
+    question = Question(doubt.about, doubt.sentence, clause=at, waits=waits)
+    return replace(
+        found, tasks=tuple(tasks), clauses=clauses, questions=(*found.questions, question)
+    )

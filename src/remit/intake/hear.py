@@ -18,6 +18,7 @@ from remit.intake.extract import Draft, Extraction, extract
 from remit.intake.heard import Heard, Message
 from remit.intake.recipients import About, Book, Question
 from remit.intake.settle import settle
+from remit.intake.times import Recurrence
 from remit.model.delivery import Delivery
 from remit.model.ids import Ids
 from remit.model.plan import Clause, Gap, Request
@@ -88,7 +89,7 @@ class Ear:
             found = await self._reader.read(message.text, now, self._zone, book)
         except Failed:
             found = await PlainReader().read(message.text, now, self._zone, book)
-        return planned(found, message.scheduled_for, book.home)
+        return planned(found, message.scheduled_for, book.home, message.repeats)
 
     def settling(self) -> Settle:
         """How an answer is worked in, with the book as it is now."""
@@ -129,15 +130,18 @@ def _named(delivery: Delivery, ids: Ids) -> Delivery:
 # What was read, as it will be stored --------------------------------------------------------------
 
 
-def planned(found: Extraction, at: datetime | None, home: str) -> Extraction:
+def planned(
+    found: Extraction, at: datetime | None, home: str, repeats: Repeats | None = None
+) -> Extraction:
     """The reading with a time given beside the words, and a place where results are read."""
+    at = repeats.first if repeats else at
     if at is not None:
-        found = _timed(found, at)
+        found = _timed(found, at, repeats)
     drafts = tuple(_at_home(draft, found, home) for draft in found.tasks)
     return replace(found, tasks=drafts)
 
 
-def _timed(found: Extraction, at: datetime) -> Extraction:
+def _timed(found: Extraction, at: datetime, repeats: Repeats | None) -> Extraction:
     """One time holds for all that was asked for; words that say another one contradict it."""
     for clause in found.clauses:
         if clause.became == "time" or _asked_when(found, clause):
@@ -146,8 +150,10 @@ def _timed(found: Extraction, at: datetime) -> Extraction:
                 "say it once."
             )
             raise BadInput(sentence, field="scheduled_for")
+    often = Recurrence(repeats.rule, repeats.zone, repeats.first) if repeats else None
     drafts = tuple(
-        replace(draft, scheduled_for=at, type=TaskType.SCHEDULED) for draft in found.tasks
+        replace(draft, scheduled_for=at, type=TaskType.SCHEDULED, recurrence=often)
+        for draft in found.tasks
     )
     left = tuple(each for each in found.questions if each.about is not About.TIME)
     return replace(found, tasks=drafts, questions=left)

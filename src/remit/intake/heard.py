@@ -11,6 +11,7 @@ from remit.model.codec import Json, JsonMap, stamp, to_json
 from remit.model.delivery import Delivery
 from remit.model.plan import Clause, Gap
 from remit.model.review import Review
+from remit.model.series import Repeats
 from remit.model.task import Priority, Source, Task
 from remit.model.view import View, show
 
@@ -23,6 +24,7 @@ class Message:
     source: Source
     scheduled_for: datetime | None = None
     priority: Priority | None = None
+    repeats: Repeats | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,19 @@
 """What the owner says once and for all about writing to people, and what holds all in all."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from remit.errors import BadInput
 from remit.intake.book import FILE, OWNER, Contacts, Entry
 from remit.model.codec import Json, JsonMap, stamp
+from remit.model.ids import ReviewId
 from remit.model.permit import Permission, Reach, policy_of
 from remit.model.reply import Policy
+from remit.model.review import Answered, Decision
+from remit.model.status import Reason
 from remit.ports import Clock
-from remit.store import permissions
-from remit.store.database import Database
+from remit.store import permissions, reviews, switches
+from remit.store.database import Database, Tx
 
 
 class Permits:
@@ -26,15 +30,18 @@ class Permits:
         holds = policy_of(reach, channel, await self._db.read(permissions.on, channel))
         return {"name": reach.name, "channel": channel, "policy": policy, "holds": holds}
 
+    async def switch_on(self, channel: str) -> JsonMap:
+        """Use a channel again that was switched off; what waited for that goes on."""
+        self._known(channel)
+        was_off = await self._db.write(_switched_on, channel, self._clock.now())
+        return {"channel": channel, "wasOff": was_off is not None, "released": was_off or 0}
+
     async def listed(self) -> JsonMap:
         """Everyone in the book, and whatever was said about someone who is not."""
         return listed(self._contacts, await self._db.read(permissions.every))
 
     def _reach(self, contact: str, channel: str) -> Reach:
-        if channel not in self._contacts.channels:
-            known = ", ".join(self._contacts.channels)
-            sentence = f"There is no channel {channel!r:.60}; there is {known}."
-            raise BadInput(sentence, field="channel")
+        self._known(channel)
         whole = self._contacts.meant(contact)
         reach = self._contacts.find(whole, channel)
         if not isinstance(reach, Reach):
@@ -42,6 +49,23 @@ class Permits:
         if reach.owner:
             raise BadInput("You are always written to; no word is needed.", field="contact")
         return reach
+
+    def _known(self, channel: str) -> None:
+        if channel not in self._contacts.channels:
+            known = ", ".join(self._contacts.channels)
+            sentence = f"There is no channel {channel!r:.60}; there is {known}."
+            raise BadInput(sentence, field="channel")
+
+
+def _switched_on(tx: Tx, channel: str, now: datetime) -> int | None:
+    """Switch it on and answer what waited for it; None if it was on."""
+    if not switches.turn_on(tx, channel, now):
+        return None
+    waiting = reviews.waiting_for(tx, Reason.AUTH, f"channel:{channel}")
+    said = Decision(Answered.APPROVE, by=f"owner: {channel} was switched on")
+    for each in waiting:
+        reviews.decide(tx, ReviewId(str(each.id)), said, now)
+    return len(waiting)
 
 
 def listed(contacts: Contacts, standing: Sequence[Permission]) -> JsonMap:

@@ -13,6 +13,7 @@ from remit.intake import answers
 from remit.intake.answers import Named
 from remit.intake.asked import Asked, at_home, request_of, send, without_gaps, without_halves
 from remit.intake.days import Doubt
+from remit.intake.drafts import headed
 from remit.intake.extract import extract
 from remit.intake.recipients import About, Book, Channel
 from remit.intake.times import Moment, Now, Recurrence, When
@@ -271,10 +272,11 @@ def _lines(before: str, after: str) -> str:
 
 def _retitled(task: Task, said: str) -> Task:
     """What had only its own words for a title is called after what it is about."""
-    words = " ".join(said.split())
+    words = headed(" ".join(said.split()))
     title = words if len(words) <= MOST_TITLE else words[: MOST_TITLE - 3].rstrip() + "..."
     known = {request_of(task).text.strip(), *(each.text for each in request_of(task).clauses)}
-    return replace(task, title=title) if task.title in known and title else task
+    own = task.title in known | {headed(each) for each in known}
+    return replace(task, title=title) if own and title else task
 
 
 # Left out -----------------------------------------------------------------------------------------

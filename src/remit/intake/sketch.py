@@ -6,14 +6,18 @@ from typing import Final
 
 from remit.intake.clauses import read_act
 from remit.intake.grammar.acts import Act, read_acts
-from remit.intake.grammar.heads import label_end
-from remit.intake.grammar.pieces import Piece, Reading, Sort
+from remit.intake.grammar.endings import read_ending
+from remit.intake.grammar.heads import label_end, skip_leading
+from remit.intake.grammar.pieces import Piece, Reading, Sort, time_piece
 from remit.intake.grammar.repeats import comes_back
 from remit.intake.grammar.sentences import Box, Said
 from remit.intake.grammar.spoken import Spoken
 from remit.intake.grammar.talk import is_statement_at, talk_of
-from remit.intake.lexicon.shape import Does, Link, Talk
+from remit.intake.lexicon.shape import Does, Link, Talk, words
 
+_LISTS: Final = words(
+    "todo todos to do todo-list list lists tasks aufgaben liste pendientes tareas lista hoy"
+)  # a line of these alone announces what is below it
 _BESIDE: Final = (Sort.LIMIT, Sort.CONDITION, Sort.LINK)
 
 
@@ -73,7 +77,13 @@ class Line:
         """Whether it only narrows, forbids or remarks."""
         if self.reading.negated or self.note or self.refuses:
             return True
-        return self.does is None and all(piece.sort in _BESIDE for piece in self.reading.pieces)
+        pieces = self.reading.pieces
+        return self.does is None and all(p.sort in _BESIDE or _only_ends(p) for p in pieces)
+
+
+def _only_ends(piece: Piece) -> bool:
+    """Whether a time says no more than how long something goes on."""
+    return piece.spoken is not None and piece.spoken.until is not None and not piece.spoken.every
 
 
 @dataclass(slots=True)
@@ -125,6 +135,9 @@ def sketch(sentences: Sequence[Said]) -> Message:
         else:
             waiting.append(line)
     made.loose += waiting
+    pasted = next((line for line in waiting if line.said.pasted), None)
+    if pasted and not made.tasks:
+        pasted.note = False  # nothing was asked for: it must be said what to do with it
     return made
 
 
@@ -149,7 +162,7 @@ class _Sentence:
 
 
 def _sentence(said: Said) -> _Sentence:
-    if said.tongue is None or said.heading or said.box is Box.TICKED:
+    if said.tongue is None or said.heading or said.pasted or said.box is Box.TICKED:
         return _Sentence(said, talk=Talk.CHATTER if said.says_nothing else None)
     said = replace(said, recurs=comes_back(said))
     start = label_end(said)
@@ -161,7 +174,15 @@ def _sentence(said: Said) -> _Sentence:
 def _lines(sentences: Sequence[Said]) -> Iterator[Line]:
     read = [_sentence(said) for said in sentences]
     torn = False  # whether the sentence before may go on in this one
+    recurs = False  # whether what was asked before comes back
     for number, one in enumerate(read):
+        if one.said.pasted:
+            yield _whole(one, number, note=True)
+            continue
+        if recurs and (ending := _ending(one, number)):
+            yield ending
+            continue
+        recurs = one.said.recurs and one.asks
         follows = read[number + 1] if number + 1 < len(read) else None
         heading = _is_heading(one, follows)
         if torn and not one.asks:
@@ -177,6 +198,16 @@ def _lines(sentences: Sequence[Said]) -> Iterator[Line]:
             last = replace(act, unsure=act.unsure or (torn and act is one.acts[-1]))
             note = act.head is None and is_statement_at(one.said, act.start, act.end)
             yield Line(one.said, read_act(one.said, last), number, act.talk, note)
+
+
+def _ending(one: _Sentence, number: int) -> Line | None:
+    """A sentence that only says how long the habit before it goes on."""
+    said = one.said
+    spoken = read_ending(said) if said.tongue and not said.marks else None
+    if spoken is None:
+        return None
+    act = Act(said.marks, said.marks, len(said.tokens))
+    return Line(said, Reading(act, (time_piece(spoken),)), number)
 
 
 def _is_torn(one: _Sentence, follows: _Sentence) -> bool:
@@ -204,9 +235,15 @@ def _unread(act: Act, end: int) -> Reading:
 def _is_heading(one: _Sentence, follows: _Sentence | None) -> bool:
     """Whether a line only announces the list below it."""
     said = one.said
-    if said.heading or said.marks or follows is None or not follows.said.marks:
+    if said.heading or said.marks or follows is None:
         return said.heading
     below = follows.said.line > said.line
+    if below and _LISTS.issuperset(key for key in said.keys if key.isalnum()):
+        return True
+    if said.tongue and below and skip_leading(said, 0, len(said.keys))[0] >= len(said.keys):
+        return one.talk is None  # "todo"
+    if not follows.said.marks:
+        return False
     announces = bool(said.keys) and said.keys[-1] == ":"
     return below and (announces or not (one.asks or one.talk))
 

@@ -21,6 +21,7 @@ from remit.intake.grammar.phrases import (
     read_person,
     read_way,
 )
+from remit.intake.grammar.runs import runs_on
 from remit.intake.grammar.sentences import Said
 from remit.intake.grammar.spoken import read_time
 from remit.intake.grammar.texts import Text, find_text, is_statement
@@ -130,6 +131,7 @@ def _chunks(said: Said, start: int) -> Iterator[Chunk]:
         links, at = _links(said, at)
         stop = _chunk_end(said, at)
         cut = None if _asks_behind(said, stop) else request_after(said, at, stop)
+        cut = cut or runs_on(said, at, stop)
         yield Chunk(lead, at, cut or stop, links)
         at = cut or stop
 
@@ -244,9 +246,11 @@ def _reminder_of(said: Said, before: Act, act: Act) -> Act | None:
 
 
 def _only_names_me(said: Said, head: Head, end: int) -> bool:
-    """Whether nothing follows a verb but "me" and marks."""
+    """Whether nothing follows a verb but "me", a time and marks."""
     me = said.language.me.at(said.keys, head.end)
-    rest = said.tokens[me[1] if me else head.end : end]
+    at = me[1] if me else head.end
+    spoken = read_time(said, at) if me else None
+    rest = said.tokens[spoken.end if spoken else at : end]
     return all(token.kind is Kind.MARK for token in rest)
 
 

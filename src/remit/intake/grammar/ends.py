@@ -7,8 +7,17 @@ from remit.intake.grammar.dates import Date, Day, read_day
 from remit.intake.grammar.hours import read_clock, read_number
 from remit.intake.grammar.sentences import Said
 from remit.intake.grammar.spans import Ahead, read_amounts, whole_days
+from remit.intake.lexicon.shape import Phrases
 
 _LAST_DAY: Final = Date(31, 12)
+_FEASTS: Final = Phrases(
+    {
+        "christmas|xmas|christmas day|weihnachten|navidad|la navidad": Date(25, 12),
+        "christmas eve|heiligabend|nochebuena": Date(24, 12),
+        "new year's eve|silvester|nochevieja": Date(31, 12),
+        "new year|new year's|neujahr|año nuevo": Date(1, 1),
+    }
+)  # those that fall on the same day every year; Easter must be asked
 _PER: Final = frozenset({"a", "per", "each", "every", "am", "pro", "al", "por", "im", "in"})
 _YEARS: Final = (1900, 2999)
 _BARE: Final = 1  # a lone "for" may belong to what is asked for
@@ -63,6 +72,8 @@ def _last_day(said: Said, at: int) -> Found | None:
         year = said.number(month[1], 4)
         dated = year is not None and _YEARS[0] <= year <= _YEARS[1]
         return MonthEnd(month[0], year if dated else None), month[1] + dated, True
+    if feast := _FEASTS.at(said.keys, at):
+        return feast[0], feast[1], True
     day = read_day(said, at)
     return (*day, True) if day else None
 

@@ -145,7 +145,8 @@ def _reminder_last(said: Said, at: int, chunk: Chunk) -> Head | None:
         end -= 1
     me = said.language.me.at(said.keys, end - 1) if end - 1 > at else None
     noun = end - 2 if me else end - 1
-    verb = said.language.verbs.at(said.keys, noun) if noun > at else None
+    last = said.language.final_verbs.at(said.keys, noun) if noun > at else None
+    verb = said.language.verbs.at(said.keys, noun) or last if noun > at else None
     if verb is None:
         return None
     named = said.language.reminders.at(said.keys, noun) is not None and not me

@@ -4,13 +4,20 @@ from dataclasses import dataclass
 from typing import Final
 
 from remit.intake.grammar.acts import Act
+from remit.intake.grammar.behind import (
+    names_thing,
+    read_behind,
+    read_dative,
+    read_relative,
+    read_role,
+    read_shared,
+)
 from remit.intake.grammar.heads import Head, skip_leading
 from remit.intake.grammar.hours import read_number
 from remit.intake.grammar.phrases import (
     Person,
     is_addressed,
     is_topic,
-    nobody,
     read_addressed,
     read_condition,
     read_limit,
@@ -33,13 +40,14 @@ from remit.intake.grammar.pieces import (
 from remit.intake.grammar.sentences import Said
 from remit.intake.grammar.spoken import Spoken, read_time
 from remit.intake.grammar.texts import Text
+from remit.intake.grammar.wording import reordered, tells_plainly
 from remit.intake.lexicon.shape import Does, Link, Told
-from remit.intake.lexicon.words import Kind
+from remit.intake.lexicon.words import Kind, is_sign
 from remit.intake.recipients import About, Question
 
 _OWNER_HEARS: Final = frozenset({Told.STATEMENT, Told.DOING, Told.BARE})
 _STOPS: Final = frozenset(".,;:")
-_LONG_NAME: Final = 5  # words
+_LONG_NAME: Final = 5  # words of a result
 
 
 @dataclass(slots=True)
@@ -185,9 +193,25 @@ def _named(sending: _Sending, at: int) -> Person | None:
     named = pieces.has(Sort.PERSON) or sending.head.verb.me
     if (sending.is_idle or not named) and (person := read_addressed(said, at)):
         return person
-    if _follows_pronoun(sending, at) and not named and said.tokens[at].capital:
+    return None if named else _unknown(sending, at, early=early)
+
+
+def _unknown(sending: _Sending, at: int, *, early: bool) -> Person | None:
+    """Read somebody whom the book does not know, where nobody has been named yet."""
+    said, verb = sending.said, sending.head.verb
+    if verb.shares and (person := read_shared(said, at)):
+        return person
+    if _follows_pronoun(sending, at) and said.tokens[at].capital and not _is_told(sending, at):
         return read_stranger(said, at)
-    return _stranger(sending, at) if early and not named else None
+    if early:
+        return _stranger(sending, at)
+    return None if verb.tells else read_behind(said, at, sending.act.end)
+
+
+def _is_told(sending: _Sending, at: int) -> bool:
+    """Whether the case of somebody behind it tells that this is the thing: "das Heft dem Chef"."""
+    stop = sending.act.end
+    return any(read_dative(sending.said, place, stop) for place in range(at + 1, stop))
 
 
 def _is_thing(sending: _Sending, at: int) -> bool:
@@ -196,7 +220,8 @@ def _is_thing(sending: _Sending, at: int) -> bool:
     found = said.language.refers.at(said.keys, at) if sending.is_idle else None
     if found is None:
         return False
-    tells = sending.head.verb.tells or _names_thing(said, found[1])
+    thing = names_thing(said, found[1])
+    tells = sending.head.verb.tells or (thing and not _is_told(sending, at))
     return is_addressed(said, found[1]) or not tells
 
 
@@ -222,38 +247,12 @@ def _stranger(sending: _Sending, at: int) -> Person | None:
     if person is None or sending.head.verb.tells:
         return person
     if said.keys[at] in said.language.articles:  # "send my landlord a note"
-        return person if _names_thing(said, person.end) else _by_role(said, at, sending.act.end)
+        if read_dative(said, person.end, sending.act.end):
+            return None
+        return person if names_thing(said, person.end) else read_role(said, at, sending.act.end)
     if not said.tokens[at].capital:
         return None
-    return person if _names_thing(said, person.end) else _relative(said, at)
-
-
-def _by_role(said: Said, at: int, stop: int) -> Person | None:
-    """Read somebody told by what they are to the owner: "send my boss and Bob the file"."""
-    end = at + 2
-    if not said.is_word(at + 1) or said.keys[at + 1] not in said.language.roles:
-        return None
-    if any(is_addressed(said, place) for place in range(end, stop)):
-        return None  # "send my doctor notes to Bob"
-    ends = end >= len(said.tokens) or not said.is_word(end) or said.keys[end] in said.language.opens
-    mine = said.keys[at] in said.language.my
-    return Person(end, nobody(said, at, end)) if mine or ends else None
-
-
-def _relative(said: Said, at: int) -> Person | None:
-    """Read somebody who is told by another's name: "send Bob's wife the file"."""
-    for end in range(at + 2, min(at + _LONG_NAME, len(said.tokens))):
-        if not said.is_word(end - 1):
-            return None
-        if _names_thing(said, end):
-            return Person(end, nobody(said, at, end))
-    return None
-
-
-def _names_thing(said: Said, at: int) -> bool:
-    """Whether what is to be sent begins here: a text, or a thing with its article."""
-    token = said.tokens[at] if at < len(said.tokens) else None
-    return token is not None and (token.kind is Kind.QUOTE or token.key in said.language.articles)
+    return person if names_thing(said, person.end) else read_relative(said, at)
 
 
 # What -----------------------------------------------------------------------------------------
@@ -301,7 +300,7 @@ def _text(sending: _Sending, text: Text, at: int) -> int:
         pieces.add(Piece(at, start, Sort.VERB))
         first, last = _edges(sending, text, start, stop)
         pieces.skip(start, first)
-        pieces.add(Piece(first, last, Sort.LETTER))
+        pieces.add(Piece(first, last, Sort.LETTER, text=_moved(sending, text, first, last)))
         at = pieces.skip(last, stop)
     else:
         at = pieces.add(Piece(at, stop, Sort.OBJECT))
@@ -326,9 +325,18 @@ def _is_letter(sending: _Sending, text: Text, start: int, end: int) -> bool:
         return False
     if sending.is_to_owner:
         return sending.reminds or text.told in _OWNER_HEARS
-    words = sending.said.keys[start:end]
-    own = text.told is Told.STATEMENT and words[0] in language.of_myself
-    return (own or text.told in language.said_plainly) and language.third.isdisjoint(words)
+    if text.told is Told.STATEMENT and tells_plainly(sending.said, start, end):
+        return True
+    plain = text.told in language.said_plainly or _moved(sending, text, start, end) is not None
+    return plain and language.third.isdisjoint(sending.said.keys[start:end])
+
+
+def _moved(sending: _Sending, text: Text, start: int, end: int) -> str | None:
+    """The text with its verb in its place, where the language puts it last behind "that"."""
+    last = bool(sending.said.language.final_verbs.firsts)
+    if not last or text.told is not Told.STATEMENT or sending.is_to_owner:
+        return None
+    return reordered(sending.said, start, end)
 
 
 def _edges(sending: _Sending, text: Text, start: int, end: int) -> tuple[int, int]:
@@ -341,7 +349,10 @@ def _edges(sending: _Sending, text: Text, start: int, end: int) -> tuple[int, in
         while end > start and said.keys[end - 1] in (_STOPS | {"?"} if asked else _STOPS):
             end -= 1
         return start, end
-    while end > start and (step := before_link(said, start, end, too=False)):
+    while end > start and not is_sign(said.tokens[end - 1].text):
+        step = before_link(said, start, end, too=False)
+        if step is None:
+            break
         end = step
     return start, end
 

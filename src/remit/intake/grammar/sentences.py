@@ -1,11 +1,12 @@
 """A message cut into sentences, each with the language it is read in."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
-from remit.intake.grammar.slips import mended
+from remit.intake.grammar.pasted import pasted_lines
+from remit.intake.grammar.slips import mended, spoken
 from remit.intake.lexicon import language_of
 from remit.intake.lexicon.shape import Language, TimeWords, laughs, words
 from remit.intake.lexicon.words import Kind, Token, keys_of
@@ -32,6 +33,8 @@ class Said:
     heading: bool = False
     line: int = 0
     recurs: bool = False  # something in it comes back, which may end
+    pasted: bool = False  # others wrote it
+    times: dict[int, object] = field(default_factory=dict, compare=False, repr=False)  # as read
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -81,9 +84,23 @@ _ORDINAL_BEFORE: Final = words("am vom zum den dem der jeden bis ab")
 
 def sentences(tokens: Sequence[Token], book: Book) -> tuple[Said, ...]:
     """Cut tokens into sentences; line breaks, full stops and bullets end one."""
-    whole = language_of(tokens)
-    cuts = (cut for cut in _cuts(tokens) if cut.end > cut.start)
-    return tuple(_said(tokens[cut.start : cut.end], cut, whole, book) for cut in cuts)
+    pasted = pasted_lines(tokens)
+    cuts = [cut for cut in _cuts(tokens) if cut.end > cut.start]
+    whole = language_of(_own(tokens, cuts, pasted) if pasted else tokens)
+    return tuple(
+        replace(_said(tokens[cut.start : cut.end], cut, whole, book), pasted=cut.line in pasted)
+        if pasted
+        else _said(tokens[cut.start : cut.end], cut, whole, book)
+        for cut in cuts
+    )
+
+
+def _own(
+    tokens: Sequence[Token], cuts: Sequence["_Cut"], pasted: frozenset[int]
+) -> tuple[Token, ...]:
+    """What the owner wrote himself: it says in which language he speaks."""
+    own = (cut for cut in cuts if cut.line not in pasted)
+    return tuple(token for cut in own for token in tokens[cut.start : cut.end])
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +116,7 @@ class _Cut:
 def _said(tokens: Sequence[Token], cut: _Cut, whole: Language | None, book: Book) -> Said:
     kept = tuple(tokens)
     language = language_of(kept, fallback=whole) if whole else None
-    kept = mended(kept, language, book) if language else kept
+    kept = mended(spoken(kept, language), language, book) if language else kept
     keys = keys_of(kept)
     marks, box = _marks(kept, whole) if cut.fresh else (0, None)
     return Said(kept, keys, language, book, marks, box, keys[0] == "#" and marks > 0, cut.line)

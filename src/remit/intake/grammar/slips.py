@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from remit.intake.lexicon.fillers import FILLERS, LEADING
 from remit.intake.lexicon.shape import Language
 from remit.intake.lexicon.words import Kind, Token
 from remit.intake.recipients import Book
@@ -18,6 +19,18 @@ def mended(tokens: Sequence[Token], language: Language, book: Book) -> tuple[Tok
     """Read short forms and misspelt words by the word they stand for; their text stays."""
     known = tuple(_short(token, language) for token in tokens)
     return tuple(_mended(known, language, book))
+
+
+def spoken(tokens: Sequence[Token], language: Language) -> tuple[Token, ...]:
+    """Leave out what is said while one thinks; it stays in the message, between the words."""
+    fillers, leading = FILLERS[language.code], LEADING[language.code]
+    if fillers.isdisjoint(t.key for t in tokens) and tokens[0].key not in leading:
+        return tuple(tokens)
+    kept = tuple(token for token in tokens if token.key not in fillers)
+    asks = language.verbs.firsts
+    while len(kept) > 1 and kept[0].key in leading and kept[1].key in asks:
+        kept = kept[1:]
+    return kept or tuple(tokens)
 
 
 def _short(token: Token, language: Language) -> Token:

@@ -1,22 +1,20 @@
 """A time as it was said, not yet reckoned: how often, which day, what hour, from when on."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from typing import Final, cast
 
 from remit.intake.grammar.dates import Date, Day, Weekday, read_day
 from remit.intake.grammar.ends import End, Unclear, read_end
 from remit.intake.grammar.hours import Clock, read_clock, read_number
+from remit.intake.grammar.places import UNCLEAR, read_zone
 from remit.intake.grammar.repeats import Every, joined_every, read_every
 from remit.intake.grammar.sentences import Said
 from remit.intake.grammar.spans import Ahead, read_amounts, whole_days
-from remit.intake.lexicon.shape import Link, Part, Unit, words
+from remit.intake.lexicon.shape import Link, Part, Unit
 from remit.intake.lexicon.words import Kind
-from remit.intake.lexicon.zones import DOUBTFUL, SHORT, ZONES
 
 _MOST_CLOCKS: Final = 6
-_CONTINENTS: Final = words("europe america asia africa australia pacific atlantic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +48,25 @@ def read_time(said: Said, at: int) -> Spoken | None:
     """Read the longest phrase of time that starts at a place, atom by atom."""
     if not _may_start(said, at):
         return None
+    place = ~at if said.recurs else at  # what comes back may end, so that it reads otherwise
+    if place not in said.times:
+        said.times[place] = _read(said, at)
+    return cast("Spoken | None", said.times[place])
+
+
+def _read(said: Said, at: int) -> Spoken | None:
     spoken = Spoken(at, at)
-    while True:
-        grown = _grow(said, spoken)
-        if grown is None:
-            break
+    for grown in growing(said, at):
         spoken = grown
     return spoken if spoken.end > at and _stands(said, spoken) else None
+
+
+def growing(said: Said, at: int) -> Iterator[Spoken]:
+    """A phrase of time as it grows, atom by atom."""
+    spoken = Spoken(at, at)
+    while grown := _grow(said, spoken):
+        spoken = grown
+        yield spoken
 
 
 def _may_start(said: Said, at: int) -> bool:
@@ -147,8 +157,16 @@ def _clock(said: Said, spoken: Spoken, at: int) -> Spoken | None:
         return _one_more_clock(said, spoken, at)
     sure = bool(spoken.day or spoken.every)
     led = said.time.at.at(said.keys, at) is not None
-    found = read_clock(said, at, sure=sure and led)
+    found = read_clock(said, at, sure=sure and led) or _zoned_clock(said, at)
     return replace(spoken, end=found[1], clocks=(found[0],)) if found else None
+
+
+def _zoned_clock(said: Said, at: int) -> tuple[Clock, int] | None:
+    """Read a bare number that the name of a clock follows: "at 9 Bangkok time"."""
+    if said.time.at.at(said.keys, at) is None:
+        return None
+    found = read_clock(said, at, sure=True)
+    return found if found and read_zone(said, found[1]) else None
 
 
 def _one_more_clock(said: Said, spoken: Spoken, at: int) -> Spoken | None:
@@ -210,40 +228,12 @@ def _is_over(said: Said, at: int) -> bool:
 
 
 def _zone(said: Said, spoken: Spoken, at: int) -> Spoken | None:
-    if not spoken.clocks or spoken.zone or spoken.zone_unclear or at >= len(said.keys):
+    if not spoken.clocks or spoken.zone is not None or spoken.zone_unclear:
         return None
-    key = said.keys[at]
-    if key in DOUBTFUL:
-        return replace(spoken, end=at + 1, zone_unclear=True)
-    if said.is_tight(at, "z"):
-        return replace(spoken, end=at + 1, zone="UTC")
-    if found := _named_zone(said, at) or _iana_zone(said, at):
-        return replace(spoken, end=found[1], zone=found[0])
-    return None
-
-
-def _named_zone(said: Said, at: int) -> tuple[str, int] | None:
-    led = said.time.zone_starts.at(said.keys, at)
-    place = ZONES.at(said.keys, led[1] if led else at)
-    if place is None:
+    found = read_zone(said, at)
+    if found is None:
         return None
-    ends = said.time.zone_ends.at(said.keys, place[1])
-    if ends:
-        return place[0], ends[1]
-    return place if led or said.keys[at] in SHORT else None
-
-
-def _iana_zone(said: Said, at: int) -> tuple[str, int] | None:
-    if said.keys[at] not in _CONTINENTS or not said.is_tight(at + 1, "/"):
-        return None
-    if at + 2 >= len(said.keys):
-        return None
-    name = f"{said.tokens[at].text}/{said.tokens[at + 2].text}"
-    try:
-        ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return None
-    return name, at + 3
+    return replace(spoken, end=found[1], zone=found[0], zone_unclear=found[0] is UNCLEAR)
 
 
 def _until(said: Said, spoken: Spoken, at: int) -> Spoken | None:

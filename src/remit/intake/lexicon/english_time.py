@@ -143,7 +143,7 @@ TIME: Final = TimeWords(
         }
     ),
     named=Phrases({"noon|midday": (12, 0), "midnight": (24, 0)}),
-    at=some("at|@"),
+    at=some("at|@|at like"),
     on=some("on|this|this coming|coming|on this|on the"),
     which=Phrases({"next|on next": Which.NEXT}),
     which_after=Phrases({}),

@@ -39,7 +39,7 @@ _FIRST: Final[dict[str, Verb]] = {
     "antworte|richte|bestätige|ping|simse|funk": TELL,
     "gib mir bescheid|sag mir bescheid|halt mich auf dem laufenden|weck mich": TELL_ME,
     "halte mich auf dem laufenden|melde dich|melde dich bei mir": TELL_ME,
-    "frag|frage|fragst du|bitte bob": ASK,
+    "frag|frage|fragst du": ASK,
     "erinnere|erinner|erinnerst du|erinnern sie|erinner bitte": REMIND,
     "lass mich nicht vergessen|erinnerung|eine erinnerung|brauche ich eine erinnerung": _REMIND_ME,
     "stell mir einen wecker|stell eine erinnerung|setz eine erinnerung|mach mir eine erinnerung": (
@@ -125,7 +125,7 @@ GERMAN: Final = Language(
             "ebenfalls|ebenso|gleichfalls": Link.TOO,
             "noch was|und noch was|noch etwas|weiterhin|nebenbei|davon abgesehen": Link.ALSO,
             "aber|sondern|jedoch|stattdessen|dafür": Link.BUT,
-            "bitte|mal|doch|kurz|einfach|hallo|hi|hey": Link.POLITE,
+            "bitte|mal|ma|doch|kurz|einfach|hallo|hi|hey|äh|ähm|öh|öhm|tja|also|naja": Link.POLITE,
             "hallo nina|hi nina|hey nina|nina|ok": Link.POLITE,
             "erstens|zum ersten": Link.POLITE,
             "also|übrigens|zuerst|zunächst|erst mal": Link.POLITE,
@@ -136,6 +136,7 @@ GERMAN: Final = Language(
         }
     ),
     frames=some(
+        "kannst|könntest|kannste|könnteste",
         "kannst du|könntest du|koenntest du|würdest du|wuerdest du|magst du|können sie",
         "könnten sie|würden sie|kannst du mal|könntest du mal|ich möchte dass du|wärst du so lieb",
         "ich möchte , dass du|ich will dass du|ich will , dass du|ich hätte gern , dass du",
@@ -225,7 +226,7 @@ GERMAN: Final = Language(
         }
     ),
     said_plainly=frozenset({Told.BARE}),
-    of_myself=frozenset(),  # behind "dass" the verb stands last: it must be worded
+    of_myself=frozenset(),  # behind "dass" the verb stands last: see `wording`
     doing=some(),
     deed_ends=(),
     slips={
@@ -234,6 +235,11 @@ GERMAN: Final = Language(
         "ner": "einer",
         "nem": "einem",
         "bidde": "bitte",
+        "ma": "mal",
+        "heut": "heute",
+        "kannste": "kannst",
+        "könnteste": "könntest",
+        "haste": "hast",
     },
     guessed_verbs=words("erinnere erinner recherchiere übersetze vergleiche"),
     guessed_times=words(

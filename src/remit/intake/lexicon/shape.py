@@ -82,12 +82,14 @@ class Verb:
     asks: bool = False  # what follows is never the message itself: "ask Bob whether …"
     channel: str | None = None  # the kind of channel in the word, as in "email Bob"
     composes: bool = False  # it may also be written and not sent: "write Bob an email"
+    shares: bool = False  # whom it goes to stands behind "with": "share it with Bob"
     dated: bool = False  # a time belongs to what is asked for: "book a table for eight"
 
 
 WORK = Verb(Does.WORK)
 BOOK = Verb(Does.WORK, dated=True)
 SEND = Verb(Does.SEND)
+SHARE = Verb(Does.SEND, shares=True)
 SEND_ME = Verb(Does.SEND, me=True)
 GIVE = Verb(Does.SEND, needs=Needs.PERSON)
 PLACE = Verb(Does.SEND, needs=Needs.CHANNEL)

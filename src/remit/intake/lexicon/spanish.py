@@ -12,6 +12,7 @@ from remit.intake.lexicon.shape import (
     REMIND,
     SEND,
     SEND_ME,
+    SHARE,
     STOP,
     TELL,
     TELL_ME,
@@ -40,6 +41,7 @@ _VERBS: Final[dict[str, Verb]] = {
     "envíamela|pásamelo|mándamelos|hazme llegar|mandármelo|enviármelo|me mandas|me envías": SEND_ME,
     "me mandes|me envíes|me pasas|me lo mandas|me la mandas|me lo envías|enséñame": SEND_ME,
     "muéstrame|tráeme|dame|me lo mandes|me lo envíes|me las mandas|mándamelas|me das": SEND_ME,
+    "comparte|compártelo|compártela|compartir|comparta|compartas": SHARE,
     "da|dale|muestra|enseña|entrega": GIVE,
     "publica|pon|ponlo|ponla|súbelo|súbela|sube|cuelga|cuélgalo|deja|déjalo|déjala|añade": PLACE,
     "ponme|déjame|publícalo|colócalo|guárdalo|ponlos|súbelos|subirlo|ponerlo": PLACE,
@@ -109,6 +111,7 @@ SPANISH: Final = Language(
             "por favor|porfa|porfavor|oye|hola|hola nina": Link.POLITE,
             "nina|oye nina|simplemente|solo": Link.POLITE,
             "primero|en primer lugar|por cierto|bueno|vale|si puedes|si es posible|ok": Link.POLITE,
+            "eh|ehm|em|este|pues": Link.POLITE,
             "te pido que|anda|venga|rápido|cuando puedas|gracias de antemano|mira ,": Link.POLITE,
         }
     ),
@@ -197,7 +200,9 @@ SPANISH: Final = Language(
     said_plainly=frozenset(),
     of_myself=words(
         """yo llego llegaré llegamos estoy estamos estaré voy vamos iré salgo salimos saldré vuelvo
-        volvemos volveré tengo tenemos puedo podemos"""
+        volvemos volveré tengo tenemos puedo podemos he hemos necesito quiero espero vengo sé creo
+        llamo hago pago llevo traigo mando paso recojo ando sigo termino acabo trabajo compro como
+        ceno duermo quedo aviso prefiero siento extraño pienso soy"""
     ),
     doing=some("para|de"),
     deed_ends=("ar", "er", "ir", "arme", "erme", "irme", "arlo", "arla", "arle", "erlo", "irlo"),
@@ -207,6 +212,11 @@ SPANISH: Final = Language(
         "recordame": "recuerdame",
         "acuerdame": "acuerdame",
         "q": "que",
+        "k": "que",
+        "d": "de",
+        "x": "por",
+        "pa": "para",
+        "tb": "también",
         "xfa": "porfa",
         "xq": "porque",
     },

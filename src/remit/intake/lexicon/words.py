@@ -48,6 +48,8 @@ _TOKEN: Final = re.compile(
     """,
     re.VERBOSE,
 )
+_FIRST_SIGN: Final = "\u2190"
+_SIGNS: Final = frozenset({"So", "Sk", "Mn", "Cf", "Cn"})  # of these emoji are made
 _CLOSING: Final = ".,;:!?)]}»”’'\""
 
 
@@ -83,6 +85,11 @@ def _quoted(text: str, quote: Quote, last: int) -> Token:
     tight = quote.start == last and quote.start > 0
     inner = text[quote.inner_start : quote.inner_end]
     return Token(quote.start, quote.end, inner, "", Kind.QUOTE, tight, quote.clear)
+
+
+def is_sign(text: str) -> bool:
+    """Whether a mark is an emoji, or a part of one: it belongs to what is said."""
+    return text >= _FIRST_SIGN and unicodedata.category(text[0]) in _SIGNS
 
 
 @lru_cache(maxsize=4096)

@@ -32,7 +32,13 @@ ZONES: Final = Phrases(
         "buenos aires": "America/Argentina/Buenos_Aires",
         "são paulo": "America/Sao_Paulo",
         "tokyo|tokio|tokioter": "Asia/Tokyo",
-        "bangkok": "Asia/Bangkok",
+        "bangkok|thai|thailand|tailandia|thailändischer|tailandesa": "Asia/Bangkok",
+        "german|deutscher|alemana|alemania": "Europe/Berlin",
+        "british|britischer|englischer|inglesa|británica": "Europe/London",
+        "french|französischer|francesa|francia": "Europe/Paris",
+        "spanischer|española|peninsular": "Europe/Madrid",
+        "italian|italienischer|italiana|italia": "Europe/Rome",
+        "japanese|japanischer|japonesa|japan|japón": "Asia/Tokyo",
         "singapore|singapur": "Asia/Singapore",
         "hong kong": "Asia/Hong_Kong",
         "beijing|peking|pekín|shanghai": "Asia/Shanghai",
@@ -53,3 +59,12 @@ SHORT: Final = frozenset(
     "jst",
 }
 DOUBTFUL: Final = frozenset({"ist", "cst", "bst", "ast", "sst"})
+# Whose clock, by a word and no place: True is the owner's own, False may be anybody's.
+CLOCKS: Final = Phrases(
+    {
+        "my time|our time|my local time|meiner zeit|unserer zeit|mi hora|hora mía": True,
+        "local time|local|ortszeit|lokalzeit|hora local|hora de allí|hora del lugar": False,
+        "his time|her time|their time|your time|there time|seiner zeit|ihrer zeit|su hora": False,
+        "deren zeit|eurer zeit|deiner zeit|tu hora|dortiger zeit": False,
+    }
+)
