@@ -8,7 +8,8 @@ from typing import Final, TypeAlias
 
 from remit.deliver.courier import Courier
 from tests.deliver.delivery_house import House, Sort
-from tests.deliver.delivery_model import ENDS, By, Edge, Limits, Message, Model, State, View
+from tests.deliver.delivery_model import ENDS, Model
+from tests.deliver.delivery_words import By, Edge, Limits, Message, State, View
 
 OUT: Final = (Message.TAKEN, Message.FAILED)
 MAY_ARRIVE: Final = (Message.TAKEN, Message.FLYING)
@@ -101,7 +102,7 @@ def walk(
 ) -> Walk:
     """Go everywhere, the nearest first; stop at the first thing that is wrong."""
     with closing(House(sort, protocol, wrong)) as house:
-        model, found = Model(house, looks=sort.looks), Walk()
+        model, found = Model(house, sort), Walk()
         first = model.first(limits)
         came: dict[State, tuple[State, str] | None] = {first: None}
         back: dict[State, list[tuple[State, By]]] = defaultdict(list)

@@ -22,12 +22,11 @@ from remit.engine.local import LocalEngine
 from remit.engine.steps import LocalSteps
 from remit.errors import LeaseLost
 from remit.model.delivery import (
-    Accepted,
     Answer,
     Delivery,
+    Found,
     Keeps,
     Parcel,
-    Refused,
     Report,
     Reported,
     Retry,
@@ -41,7 +40,7 @@ from remit.plan.draft import Planner
 from remit.settings import Engine as Limits
 from remit.store import deliveries, home, moves, queue, reviews, tasks
 from remit.store.connection import SqliteTx, as_mapping
-from remit.store.database import Cell, Params, Tx, statement
+from remit.store.database import Cell, Params, Row, Tx, statement
 from remit.store.queue import Claim, Wanted
 from remit.verify.verdict import Verifier
 from tests.stage import NoRecall
@@ -95,8 +94,12 @@ class _Chance(Random):
 class Sort:
     """What a channel can do about a doubt."""
 
-    looks: bool = False  # it can be asked what arrived
+    looks: bool = False  # it can be asked what arrived, and what came back
+    files: bool = False  # it can be asked, and knows of every message that it took
+    gives: bool = False  # the same key is one message, so it is given again
     blind: bool = False  # a mistake: it takes silence and 5xx for a no
+    forgets: bool = False  # a mistake: it gives, but the key is not known again
+    hasty: bool = False  # a mistake: it gives, and takes a no to that for a no to the first
 
 
 class _Script:
@@ -109,7 +112,8 @@ class _Script:
 
     def __init__(self, heard: Sequence[object], kind: Sort) -> None:
         self._heard = list(heard)
-        self.keeps = Keeps.LOOKUP if kind.looks else Keeps.NOTHING
+        keeps = Keeps.LOOKUP if kind.looks or kind.files else Keeps.NOTHING
+        self.keeps = Keeps.KEY if kind.gives else keeps
         self._blind = kind.blind
 
     def now(self) -> datetime:
@@ -129,7 +133,10 @@ class _Script:
     async def read(
         self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        raise AssertionError(work, args, kwargs)
+        def verb(tx: Tx) -> object:
+            return work(tx, *args, **kwargs)
+
+        return cast("T", self._next(Verb(verb, f"reads {work.__name__}")))
 
     def on_commit(self, tell: Callable[[int], None]) -> None:
         """Nobody is told: the model looks by itself."""
@@ -144,9 +151,9 @@ class _Script:
             return Retry(answer.why, GRACE)
         return answer
 
-    async def find(self, parcel: Parcel) -> Accepted | Refused | None:
-        assert parcel.key == KEY
-        return cast("Accepted | None", self._next(Ask("find")))
+    async def find(self, parcel: Parcel) -> Found | None:
+        assert (parcel.key, parcel.body) == (KEY, "Good day.")
+        return cast("Found | None", self._next(Ask("find")))
 
     def _next(self, want: Verb | Ask) -> object:
         if not self._heard:
@@ -167,6 +174,11 @@ class PlayedTx(SqliteTx):
     def run(self, name: str, params: Params = ()) -> int:
         sql = self._wrong.get(name) or statement(name)
         return self._connection.execute(sql, params).rowcount
+
+    def one(self, name: str, params: Params = ()) -> Row | None:
+        sql = self._wrong.get(name) or statement(name)
+        found: Row | None = self._connection.execute(sql, params).fetchone()
+        return found
 
 
 class House:
@@ -287,7 +299,7 @@ class House:
     # Everybody else -----------------------------------------------------------------------------
 
     def reported(self, rows: Rows, ref: str, arrived: bool) -> Rows:
-        said = Report(Reported(ref, arrived, "" if arrived else "undeliverable"), key=KEY)
+        said = Report(Reported(ref, arrived, "" if arrived else "undeliverable"), "post", KEY)
         return self.does(rows, lambda tx: deliveries.report(tx, said, NOW))[0]
 
     def decided(self, rows: Rows, review: str, answer: Answered) -> Rows:

@@ -4,84 +4,34 @@ Two processes, each of which may be killed between any two effects; a process th
 while it lives; a provider that accepts, refuses, asks for patience, loses its answer, takes a
 request in long after nobody waits for it, and reports early, late and twice; and an owner who says
 that it arrived, that it shall be sent again, that it is left out, or who cancels. What a verb does
-is not modelled: it is run.
+is not modelled: it is run. A channel that knows a message by its key is given a doubtful one again,
+as a request of its own that may be lost, land late, or be refused.
 """
 
 from collections.abc import Iterator
-from enum import Enum, auto
-from typing import Final, NamedTuple
+from typing import Final
 
-from remit.model.delivery import Accepted, Locked, Refused, Retry, Unknown
+from remit.model.delivery import Accepted, Found, Locked, Refused, Retry, Unknown
 from remit.model.review import OPTIONS, Answered
 from remit.model.status import Reason
 from remit.store.database import Cell
 from remit.store.queue import Claim
-from tests.deliver.delivery_house import NOW, Ask, House, Rows, Verb
+from tests.deliver.delivery_house import NOW, Ask, House, Rows, Sort, Verb
+from tests.deliver.delivery_words import (
+    NOT_YET,
+    YES,
+    By,
+    Edge,
+    Leg,
+    Limits,
+    Message,
+    State,
+    View,
+)
 
 WORKERS: Final = ("wrk-1", "wrk-2")
+MOST_LOST: Final = 2  # who is sent to again after each loss would go on until the tries are used up
 ENDS: Final = frozenset({"completed", "failed", "cancelled"})
-
-
-class By(Enum):
-    """Who makes a step happen: what nobody must help along, what need not happen, a person."""
-
-    ITSELF = auto()
-    MISFORTUNE = auto()
-    OWNER = auto()
-
-
-class Message(Enum):
-    """What became of a request, as the provider alone knows it."""
-
-    FLYING = auto()
-    LOST = auto()
-    TAKEN = auto()
-    FAILED = auto()  # taken, and reported undeliverable
-
-
-class Leg(NamedTuple):
-    """A process at work: how far it is, and which request it waits for."""
-
-    place: int
-    waits_for: int | None = None
-
-
-class Limits(NamedTuple):
-    """How much misfortune there is, and how often the owner wants it sent again."""
-
-    kills: int = 1
-    takeovers: int = 1  # while the process that was thought dead lives
-    rebuffs: int = 1  # 429, 4xx, an expired token, no way there
-    resends: int = 1
-    reports: int = 2
-    cancels: int = 0
-
-
-class State(NamedTuple):
-    store: int
-    legs: tuple[Leg | None, Leg | None]
-    messages: tuple[Message, ...]
-    left: Limits
-    attempts: tuple[int, ...] = ()  # that the messages belong to
-    resent: int = 0
-    confirmed: bool = False  # the owner said that it arrived
-    dropped: bool = False  # the owner left it out
-    cut: bool = False  # a process was killed, or taken for dead
-
-
-class Edge(NamedTuple):
-    by: By
-    what: str
-    to: State
-
-
-class View(NamedTuple):
-    """What a store holds, as rows."""
-
-    task: dict[str, Cell]
-    delivery: dict[str, Cell]
-    reviews: list[dict[str, Cell]]
-    attempts: list[dict[str, Cell]]
 
 
 def _facts(task: dict[str, Cell], delivery: dict[str, Cell]) -> tuple[Cell, ...]:
@@ -91,9 +41,9 @@ def _facts(task: dict[str, Cell], delivery: dict[str, Cell]) -> tuple[Cell, ...]
 
 
 class Model:
-    def __init__(self, house: House, *, looks: bool = False) -> None:
+    def __init__(self, house: House, sort: Sort) -> None:
         self._house = house
-        self._looks = looks
+        self._sort = sort
         self._stores: list[Rows] = []
         self._numbers: dict[object, int] = {}
         self.views: list[View] = []
@@ -160,10 +110,7 @@ class Model:
             case Ask("send"):
                 yield from self._answers(state, n, leg)
             case Ask():
-                taken = Message.TAKEN in state.messages
-                found = Accepted("found") if taken and self._looks else None
-                to = _with(state, n, Leg(self._heard(leg.place, found)))
-                yield Edge(By.ITSELF, f"{WORKERS[n]} looks", to)
+                yield from self._finds(state, n, leg)
             case None:
                 raise AssertionError(leg)  # who has come to his end is gone
 
@@ -201,7 +148,7 @@ class Model:
         yield Edge(by, f"{WORKERS[n]} {what}", to)
 
     def _sends(self, state: State, n: int, leg: Leg) -> Iterator[Edge]:
-        messages = (*state.messages, Message.FLYING)
+        messages = (*state.messages, self._flying(state))
         waits = Leg(leg.place, len(state.messages))
         heard = self._places[leg.place][1]
         attempt = max((said for said in heard if type(said) is int), default=0)
@@ -214,16 +161,65 @@ class Model:
             to = _with(state, n, Leg(place), left=left)
             yield Edge(By.MISFORTUNE, f"{WORKERS[n]} finds no way there", to)
 
+    def _flying(self, state: State) -> Message:
+        knows = self._sort.gives and not self._sort.forgets
+        there = any(each in (Message.TAKEN, Message.FAILED) for each in state.messages)
+        return Message.KNOWN if knows and there else Message.FLYING
+
+    def _finds(self, state: State, n: int, leg: Leg) -> Iterator[Edge]:
+        if not self._sort.gives:
+            to = _with(state, n, Leg(self._heard(leg.place, self._seen(state))))
+            yield Edge(By.ITSELF, f"{WORKERS[n]} looks", to)
+        elif leg.waits_for is None:
+            yield self._gives(state, n, leg)
+        else:
+            yield from self._given(state, n, leg)
+
+    def _seen(self, state: State) -> Found | None:
+        """What who can be asked says of all that came to him so far."""
+        asked = self._sort.looks or self._sort.files
+        if asked and Message.TAKEN in state.messages:
+            return Accepted("found")
+        if asked and Message.FAILED in state.messages:
+            return Refused("it came back")
+        waits = Message.FLYING in state.messages
+        return Retry("it never left", 3600) if self._sort.files and not waits else None
+
+    def _gives(self, state: State, n: int, leg: Leg) -> Edge:
+        """The doubtful message goes once more, under its key; no claim is needed for that."""
+        messages = (*state.messages, self._flying(state))
+        to = _with(state, n, Leg(leg.place, len(state.messages)), messages=messages)
+        attempt = len(self.views[state.store].attempts)
+        given = to._replace(attempts=(*state.attempts, attempt))
+        return Edge(By.ITSELF, f"{WORKERS[n]} gives it again", given)
+
+    def _given(self, state: State, n: int, leg: Leg) -> Iterator[Edge]:
+        """What the process hears of what it gave again."""
+        assert leg.waits_for is not None
+        at, name = leg.waits_for, WORKERS[n]
+        nothing = Leg(self._heard(leg.place, None))
+        yield Edge(By.ITSELF, f"{name} hears nothing of it", _with(state, n, nothing))
+        if state.messages[at] in YES:
+            taken = Leg(self._heard(leg.place, Accepted(f"ref-{at}")))
+            yield Edge(By.ITSELF, f"{name} hears that it is there", _with(state, n, taken))
+        if state.messages[at] in NOT_YET and state.left.rebuffs:
+            left = state.left._replace(rebuffs=state.left.rebuffs - 1)
+            messages = _put(state.messages, at, Message.LOST)
+            said = Refused("never") if self._sort.hasty else None
+            no = Leg(self._heard(leg.place, said))
+            to = _with(state, n, no, messages=messages, left=left)
+            yield Edge(By.MISFORTUNE, f"{name} hears a no to it", to)
+
     def _answers(self, state: State, n: int, leg: Leg) -> Iterator[Edge]:
         """What the process hears of its request."""
         assert leg.waits_for is not None
         at, name = leg.waits_for, WORKERS[n]
         unknown = Leg(self._heard(leg.place, Unknown("no answer")))
         yield Edge(By.ITSELF, f"{name} hears nothing, or a 5xx", _with(state, n, unknown))
-        if state.messages[at] in (Message.TAKEN, Message.FAILED):
+        if state.messages[at] in YES:
             taken = Leg(self._heard(leg.place, Accepted(f"ref-{at}")))
             yield Edge(By.ITSELF, f"{name} hears yes", _with(state, n, taken))
-        if state.messages[at] is Message.FLYING and state.left.rebuffs:
+        if state.messages[at] in NOT_YET and state.left.rebuffs:
             left = state.left._replace(rebuffs=state.left.rebuffs - 1)
             messages = _put(state.messages, at, Message.LOST)
             for said in (Retry("busy", 3600), Refused("never"), Locked("expired")):
@@ -235,10 +231,11 @@ class Model:
     def _provider(self, state: State) -> Iterator[Edge]:
         for at, message in enumerate(state.messages):
             if message is Message.FLYING:
-                taken = state._replace(messages=_put(state.messages, at, Message.TAKEN))
+                taken = state._replace(messages=self._taken(state.messages, at))
                 yield Edge(By.ITSELF, "the provider accepts", taken)
-                lost = state._replace(messages=_put(state.messages, at, Message.LOST))
-                yield Edge(By.MISFORTUNE, "a request is lost", lost)
+                if state.messages.count(Message.LOST) < MOST_LOST:
+                    lost = state._replace(messages=_put(state.messages, at, Message.LOST))
+                    yield Edge(By.MISFORTUNE, "a request is lost", lost)
             elif message in (Message.TAKEN, Message.FAILED) and state.left.reports:
                 left = state.left._replace(reports=state.left.reports - 1)
                 if message is Message.TAKEN:
@@ -247,6 +244,14 @@ class Model:
                 messages = _put(state.messages, at, Message.FAILED)
                 failed = state._replace(store=self._report(state.store, at, False), left=left)
                 yield Edge(By.MISFORTUNE, "a report: failed", failed._replace(messages=messages))
+
+    def _taken(self, messages: tuple[Message, ...], at: int) -> tuple[Message, ...]:
+        """Where a key is known again, whatever else is under way comes to nothing more."""
+        taken = _put(messages, at, Message.TAKEN)
+        if not self._sort.gives or self._sort.forgets:
+            return taken
+        known = (Message.KNOWN if each is Message.FLYING else each for each in taken)
+        return tuple(known)
 
     def _time(self, state: State) -> Iterator[Edge]:
         task = self.views[state.store].task

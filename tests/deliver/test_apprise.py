@@ -1,7 +1,6 @@
 """Apprise: to named targets alone, once, and what is said of it was seen on the wire."""
 
 import asyncio
-import importlib.util
 import json
 import logging
 import sys
@@ -30,9 +29,6 @@ from remit.deliver.apprise_worker import main
 main()
 """
 WORKER: Final = (sys.executable, "-c", _START)
-real = pytest.mark.skipif(
-    importlib.util.find_spec("apprise") is None, reason="remit[apprise] is not installed"
-)
 
 
 def channel(
@@ -367,7 +363,6 @@ REAL: Final = {
 }
 
 
-@real
 @pytest.mark.slow
 @pytest.mark.parametrize("row", REAL.values(), ids=REAL)
 async def test_the_real_apprise_sends_once_and_its_answer_is_true(row: Real) -> None:
@@ -382,7 +377,6 @@ async def test_the_real_apprise_sends_once_and_its_answer_is_true(row: Real) -> 
         assert server.notes == [Note("parks", PARCEL.body)] * row.notes
 
 
-@real
 @pytest.mark.slow
 async def test_the_real_apprise_does_not_reach_inside_or_into_the_open() -> None:
     async with Ntfy() as server:
@@ -402,7 +396,6 @@ async def test_the_real_apprise_does_not_reach_inside_or_into_the_open() -> None
     assert [type(each) for each in barred] == [Refused] * 5
 
 
-@real
 @pytest.mark.slow
 async def test_the_real_apprise_takes_one_target_and_a_text_that_fits() -> None:
     async with Ntfy() as server:
@@ -418,7 +411,6 @@ async def test_the_real_apprise_takes_one_target_and_a_text_that_fits() -> None:
     assert "7800" in str(long)
 
 
-@real
 @pytest.mark.slow
 async def test_where_nobody_listens_the_real_apprise_has_sent_nothing() -> None:
     async with Ntfy() as server:
@@ -427,7 +419,6 @@ async def test_where_nobody_listens_the_real_apprise_has_sent_nothing() -> None:
     assert type(await made.send(PARCEL)) is Retry
 
 
-@real
 @pytest.mark.slow
 async def test_the_real_apprise_has_a_star_read_as_a_star() -> None:
     async with Ntfy() as server:

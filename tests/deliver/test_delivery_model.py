@@ -16,7 +16,7 @@ from remit.store.database import statement
 from tests.deliver import delivery_checks as checks
 from tests.deliver.delivery_checks import Walk, walk
 from tests.deliver.delivery_house import Sort
-from tests.deliver.delivery_model import Limits
+from tests.deliver.delivery_words import Limits
 
 SOAK = bool(os.environ.get("REMIT_SOAK"))
 
@@ -34,16 +34,36 @@ AT_LENGTH = {
     "a cancel in all of it": Limits(1, 1, 0, 1, 1, 1),
     "kills in a row": Limits(3, 1, 0, 0, 1, 0),
 }
-CHANNELS = {"that reports": Sort(), "that can be asked": Sort(looks=True)}
+# A channel that is told again has a message more for each time, so it is walked in smaller slices.
+# One that files all is not walked with a process that was taken for dead and lives: that may send
+# after it was looked for. What keeps this from happening is the lock on the directory alone.
+ALL_THAT_GIVE = {
+    "a kill": NONE._replace(kills=1, resends=1),
+    "two kills": NONE._replace(kills=2),
+    "a process that was not dead": NONE._replace(takeovers=1),
+    "a rebuff": NONE._replace(kills=1, rebuffs=1),
+    "a rebuff after a resend": NONE._replace(rebuffs=1, resends=1),
+}
+ALL_THAT_FILE = {
+    "a kill": NONE._replace(kills=1, reports=1),
+    "a rebuff": NONE._replace(kills=1, rebuffs=1),
+}
+WALKS = {
+    "that reports": (Sort(), SLICES),
+    "that can be asked": (Sort(looks=True), SLICES),
+    "that files all it takes": (Sort(files=True), ALL_THAT_FILE),
+    "that is given it again": (Sort(gives=True), ALL_THAT_GIVE),
+}
+EVERY = [(channel, limits) for channel, (_, slices) in WALKS.items() for limits in slices]
 
 
 @cache
 def walked(channel: str, limits: str) -> Walk:
-    return walk(CHANNELS[channel], SLICES[limits])
+    sort, slices = WALKS[channel]
+    return walk(sort, slices[limits])
 
 
-@pytest.mark.parametrize("channel", CHANNELS)
-@pytest.mark.parametrize("limits", SLICES)
+@pytest.mark.parametrize(("channel", "limits"), EVERY)
 def test_whatever_happens_nothing_is_sent_twice_and_nothing_is_lost(
     limits: str, channel: str
 ) -> None:
@@ -64,12 +84,13 @@ if SOAK:  # it takes minutes
 
 
 def test_everything_that_can_happen_happens_and_everything_it_can_come_to_is_reached() -> None:
-    walks = [walked(channel, limits) for channel in CHANNELS for limits in SLICES]
+    walks = [walked(channel, limits) for channel, limits in EVERY]
 
     assert set().union(*(found.met for found in walks)) == {
         "claims", "frees", "takes over", "is killed",
-        "claim_send", "settle_send", "doubt", "clear", "finish",
-        "sends", "looks", "finds no way there",
+        "claim_send", "settle_send", "doubt", "clear", "finish", "reads sends",
+        "sends", "looks", "gives it again", "finds no way there",
+        "hears nothing of it", "hears that it is there", "hears a no to it",
         "hears yes", "hears nothing, or a 5xx", "hears Retry", "hears Refused", "hears Locked",
         "the provider accepts", "a request is lost", "a report: it arrived", "a report: failed",
         "time passes",
@@ -136,6 +157,20 @@ MISTAKES = {
         checks.an_order_to_send_again_is_not_answered_by_old_news,
         NONE._replace(resends=1, reports=1),
         wrong=swapped("judge_delivery", "reported = NULL,", ""),
+    ),
+    "what does not know its key again is given it again": Mistake(
+        NEVER_TWICE, NONE._replace(kills=1), channel=Sort(gives=True, forgets=True)
+    ),
+    "a no to what was given again settles the doubt": Mistake(
+        checks.refused_means_that_the_last_send_is_not_out,
+        NONE._replace(kills=1, rebuffs=1),
+        channel=Sort(gives=True, hasty=True),
+    ),
+    "what came back settles a later send": Mistake(
+        checks.refused_means_that_the_last_send_is_not_out,
+        NONE._replace(resends=1, reports=1, kills=1),
+        channel=Sort(looks=True),
+        wrong=swapped("sum_attempts", "AS out", "* 0 AS out"),
     ),
     "a doubt is taken for sent": Mistake(
         checks.sent_means_accepted_or_the_owners_word,

@@ -29,7 +29,9 @@ from remit.model.delivery import (
 )
 from remit.ports import Channel
 from remit.testing import START, FrozenClock
-from tests.live.mail import HOST, PASSWORD, USER, Authority, Cut, Fault, PostOffice, Proxy, Scripted
+from tests.live.loopback import HOST
+from tests.live.mail import PASSWORD, USER, Authority, PostOffice, Scripted
+from tests.live.proxy import Cut, Fault, Proxy
 
 NINA: Final = Sender(address(USER, "Nina"))
 BODY: Final = "# Parks\n\nLumphini, mornings.\n\n.\n\n..dots\n\nGrüße"
@@ -66,7 +68,11 @@ class Desk:
 
 
 async def sent(port: int, desk: Desk | None = None, parcel: Parcel = PARCEL) -> Answer:
-    return await (desk or Desk()).channel(port).send(parcel)
+    channel = (desk or Desk()).channel(port)
+    try:
+        return await channel.send(parcel)
+    finally:
+        await channel.close()
 
 
 def _office(security: Security, context: ssl.SSLContext) -> PostOffice:
@@ -488,7 +494,7 @@ async def test_a_line_that_falls_silent_is_given_up_and_told_apart() -> None:
 class Narrow(Email):
     """The same over a line that holds little, so that most of a letter waits for its turn."""
 
-    def _line(self) -> SMTP:
+    def _smtp(self) -> SMTP:
         plug = socket.socket()
         plug.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
         plug.connect((HOST, self._account.port))

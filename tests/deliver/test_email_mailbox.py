@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Final, cast
@@ -23,19 +24,9 @@ from remit.model.delivery import Accepted, Keeps, Parcel, Refused, Retry, Unknow
 from remit.model.ids import DeliveryId
 from remit.ports import Reconciles
 from remit.testing import START, FrozenClock
-from tests.live.mail import (
-    HOST,
-    PASSWORD,
-    USER,
-    Authority,
-    Box,
-    Cut,
-    Fault,
-    PostOffice,
-    Proxy,
-    Scripted,
-    box,
-)
+from tests.live.loopback import HOST
+from tests.live.mail import PASSWORD, SERVERS, USER, Authority, Box, PostOffice, Scripted, box
+from tests.live.proxy import Cut, Fault, Proxy
 
 DOMAIN: Final = "example.test"
 NINA: Final = Sender(address(USER, "Nina"))
@@ -45,9 +36,11 @@ OLD: Final = timedelta(hours=1)
 AUTHORITATIVE: Final = Filing(("Sent",), authoritative_after=timedelta(minutes=30))
 
 
-@pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
-    with box(None, tmp_path_factory.mktemp("imap")) as found:
+@pytest.fixture(scope="module", params=SERVERS)
+def plain(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Box]:
+    with box(None, tmp_path_factory.mktemp("imap"), request.param) as found:
         found.make("Sent")
         yield found
 
@@ -104,6 +97,34 @@ async def test_a_doubt_is_settled_by_the_letter_that_came_back(plain: Box) -> No
     await asyncio.to_thread(plain.put, "INBOX", back.replace(b"4.4.7", b"5.1.1"))
     assert await channel.find(parcel) == BOUNCED.answer
     assert await Email(account, NINA, FrozenClock()).find(parcel) is None
+
+
+async def test_a_letter_that_came_back_settles_nothing_if_two_may_be_out(plain: Box) -> None:
+    account = Account(HOST, plain.port, Security.NONE)
+    channel = Email(account, NINA, FrozenClock(), mailbox=opened(plain.port))
+    parcel = Parcel("dlv-TWICE", "hanan@example.test", "Hi.", attempt=2, alone=False)
+    back = report(original="<dlv-TWICE@example.test>")
+    await asyncio.to_thread(plain.put, "INBOX", back)
+
+    assert await channel.find(parcel) is None
+    assert isinstance(await channel.find(replace(parcel, alone=True)), Refused)
+    await asyncio.to_thread(plain.put, "Sent", written("dlv-TWICE"))
+    assert isinstance(await channel.find(parcel), Accepted), "one of them left, and is filed"
+
+
+async def test_a_server_that_files_each_letter_says_that_one_never_left(plain: Box) -> None:
+    account = Account(HOST, plain.port, Security.NONE)
+    sure = opened(plain.port, AUTHORITATIVE)
+    channel = Email(account, NINA, FrozenClock(), mailbox=sure)
+    early = Parcel("dlv-NEVER", "hanan@example.test", "Hi.", sent_at=START)
+    late = replace(early, sent_at=START - OLD)
+
+    assert AUTHORITATIVE.authoritative_after is not None
+    assert channel.grace == AUTHORITATIVE.authoritative_after.total_seconds()
+    assert await channel.find(early) is None, "it may be filed still"
+    assert isinstance(await channel.find(late), Retry)
+    unsure = Email(account, NINA, FrozenClock(), mailbox=opened(plain.port))
+    assert await unsure.find(late) is None
 
 
 async def test_only_the_very_id_counts_and_not_one_that_contains_it(plain: Box) -> None:

@@ -167,6 +167,8 @@ def test_the_subject_is_the_title_or_the_heading_or_the_first_words() -> None:
     )
     assert subject_of("# Heading\n\nText.", Thread("Title")) == "Title"
     assert subject_of("\n\nFirst line.\nSecond line.") == "First line."
+    assert subject_of("Hi Anna,\n\nthree slots for us.\nBest, Hanan") == "Three slots for us."
+    assert subject_of("Dear Anna,") == "Dear Anna,"
     assert subject_of("word " * 60).endswith("word…")
     assert subject_of("\u200b\u200b") == "(no subject)"
 

@@ -111,7 +111,7 @@ async def test_what_each_channel_keeps_and_can_do_is_what_the_courier_derives_fr
         "shop": (Keeps.KEY, False, True),
         "push": (Keeps.NOTHING, False, False),
     }
-    assert [isinstance(each, Closes) for each in made.channels.values()].count(True) == 2
+    assert [isinstance(each, Closes) for each in made.channels.values()].count(True) == 3
     await made.close()
 
 

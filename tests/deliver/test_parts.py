@@ -4,13 +4,12 @@ import re
 from typing import Final
 
 import pytest
+import regex  # type: ignore[import-untyped]
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from remit.deliver import parts
 from remit.deliver.parts import LEAST, joined, split
-
-regex = pytest.importorskip("regex")
 
 LIMITS: Final = st.integers(LEAST, 200)
 LATIN: Final = [

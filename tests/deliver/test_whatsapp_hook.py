@@ -358,7 +358,7 @@ def test_what_is_neither_a_report_nor_a_message_is_noted() -> None:
 def test_a_report_carries_the_key_that_went_out() -> None:
     told = {"id": "wamid.1", "status": "sent", "timestamp": str(STAMP), "recipient_id": PERSON}
     whole = {**told, "biz_opaque_callback_data": "dlv-1", "recipient_user_id": USER_ID}
-    sent = Report("wamid.1", "dlv-1", Progress.SENT, AT, USER_ID, PERSON)
+    sent = Report("wamid.1", "dlv-1", Progress.SENT, AT, USER_ID, PERSON, line=NUMBER_ID)
 
     assert read(statuses(whole)).reports == (sent,)
     assert hook.settles(sent) == Accepted("wamid.1")
@@ -427,7 +427,9 @@ def test_nothing_that_came_in_is_lost_whatever_its_shape(
 @given(SHAPED)
 def test_no_call_brings_the_reader_down(some: object) -> None:
     for body in (json.dumps(some), json.dumps({"entry": some}), json.dumps({"entry": [some]})):
-        hook.read(body.encode(errors="replace"))
+        batch = hook.read(body.encode(errors="replace"))
+        entries = json.loads(body).get("entry") if body.startswith("{") else None
+        assert (batch is not None) == isinstance(entries, list), "a call is known by its entries"
 
 
 @pytest.mark.parametrize(

@@ -25,24 +25,29 @@ from tests.engine import channels_worker
 from tests.engine.lives import ended
 from tests.live.hooks import Receiver
 from tests.live.mail import PostOffice
-from tests.live.proxy import Trap, Watched, before, half_of
-from tests.live.whatsapp import Provider
+from tests.live.proxy import Proxy, Trap, before, half_of
+from tests.live.whatsapp import BridgeProvider, Heard, Provider
 
 T = TypeVar("T")
 
 ROOT: Final = Path(__file__).parents[2]
 KINDS: Final = ("whatsapp", "email", "webhook")
+GIVEN: Final = ("bridge", "hook")  # what is in doubt is given again, under its key
 
 # Where a request is half written, and what is on its way back once it is accepted.
 HALF: Final = {
     "whatsapp": Trap(half_of(b"biz_opaque_callback_data"), up=True),
     "email": Trap(half_of(b"Message-ID"), up=True),
     "webhook": Trap(half_of(b"specversion"), up=True),
+    "hook": Trap(half_of(b"specversion"), up=True),
+    "bridge": Trap(half_of(b'"id":"dlv-'), up=True),
 }
 ACCEPTED: Final = {
     "whatsapp": Trap(before(b"HTTP/1.1 200"), up=False),
     "email": Trap(before(b"250 2.0.0 OK: queued"), up=False),
     "webhook": Trap(before(b"HTTP/1.1 200"), up=False),
+    "hook": Trap(before(b"HTTP/1.1 200"), up=False),
+    "bridge": Trap(before(b"HTTP/1.1 200"), up=False),
 }
 
 
@@ -76,22 +81,35 @@ class Town:
 
     async def _open(self) -> None:
         self._office, self._whatsapp, self._receiver = PostOffice(), Provider(), Receiver()
+        self._bridge = BridgeProvider(knows_ids=True)
         if self.kind == "email":
             port = (await self._stack.enter_async_context(self._office)).port
         else:
-            server = self._whatsapp if self.kind == "whatsapp" else self._receiver
-            await self._stack.enter_async_context(server)
-            port = int(server.root.rpartition(":")[2])
-        self.line = await self._stack.enter_async_context(Watched(port))
+            servers = {"whatsapp": self._whatsapp, "bridge": self._bridge}
+            server = servers.get(self.kind, self._receiver)
+            port = (await self._stack.enter_async_context(server)).port
+        self.line = await self._stack.enter_async_context(Proxy(port))
 
     def accepted(self) -> list[str]:
         """The keys of what was accepted, as often as it was."""
-        if self.kind == "whatsapp":
-            return [str(message.key) for message in self._whatsapp.accepted]
-        if self.kind == "email":
-            ids = [str(each.parsed["Message-ID"]) for each in self._office.accepted]
-            return [each.strip("<>").partition("@")[0] for each in ids]
-        return [heard.headers["webhook-id"] for heard in self._receiver.heard]
+        return [key for key, _ in self.parcels()]
+
+    def parcels(self) -> list[tuple[str, str | None]]:
+        """The same, each with where it went; None is the owner of a hook."""
+        match self.kind:
+            case "whatsapp" | "bridge":
+                taken = (*self._whatsapp.accepted, *self._bridge.accepted)
+                return [(str(message.key), message.to) for message in taken]
+            case "email":
+                mails = (
+                    (str(each.parsed["Message-ID"]), each.to) for each in self._office.accepted
+                )
+                return [(name.strip("<>").partition("@")[0], to[0]) for name, to in mails]
+            case "hook":  # the same key again is the same message
+                return [(taken.key, taken.recipient) for taken in self._receiver.taken]
+            case _:
+                heard = self._receiver.heard
+                return [(each.headers["webhook-id"], _recipient(each)) for each in heard]
 
     async def set_trap(self, victim: int, trap: Trap) -> None:
         self.line.victim, self.line.trap = victim, trap
@@ -109,11 +127,16 @@ class Life:
         self.cut: set[str] = set()  # deliveries that were claimed and never recorded
 
     def start(
-        self, failpoint: str = "", *, grace: float = 0, reports: tuple[str, ...] = ()
+        self,
+        failpoint: str = "",
+        *,
+        grace: float = 0,
+        reports: tuple[str, ...] = (),
+        patience: float = 20,
     ) -> "subprocess.Popen[str]":
         self.home.mkdir(exist_ok=True)
         plan = {"kind": self.town.kind, "port": self.town.line.port}
-        told = json.dumps({**plan, "grace": grace, "reports": reports})
+        told = json.dumps({**plan, "grace": grace, "reports": reports, "patience": patience})
         return subprocess.Popen(
             [sys.executable, "-m", channels_worker.__name__, str(self.home), told],
             cwd=ROOT,
@@ -130,8 +153,10 @@ class Life:
         """Be killed by who watches the line, at the very byte."""
         return self._died(self.watched(trap, grace=grace))
 
-    def watched(self, trap: Trap, *, grace: float = 0) -> "subprocess.Popen[str]":
-        process = self.start(grace=grace)
+    def watched(
+        self, trap: Trap, *, grace: float = 0, patience: float = 20
+    ) -> "subprocess.Popen[str]":
+        process = self.start(grace=grace, patience=patience)
         self.town.do(self.town.set_trap(process.pid, trap))
         return process
 
@@ -166,6 +191,9 @@ class Life:
         assert {key for key, status in found.items() if status == "unknown"} == doubtful
         for key, status in found.items():
             assert accepted[key] == (status == "sent") or key in doubtful, (key, status)
+        meant = {str(key): address for key, address in self.ask(_ADDRESSES)}
+        for key, to in self.town.parcels():
+            assert meant.get(key, to) == to, "it went to whom it was let go to"
         self._tasks(doubtful)
         with closing(connect(self.home / "agent.db", writable=False)) as connection:
             assert list(complaints(SqliteTx(connection))) == []
@@ -182,8 +210,15 @@ class Life:
             assert bool(mine & asked) == bool(mine), ref
 
 
+def _recipient(heard: Heard) -> str | None:
+    data = heard.fields["data"]
+    assert isinstance(data, dict)
+    return str(data["recipient"]) if data["recipient"] is not None else None
+
+
 _CUT: Final = "SELECT DISTINCT delivery_id FROM attempts WHERE answer IS NULL"
 _ASKED: Final = "SELECT about FROM reviews WHERE reason = 'ambiguous' AND decided_at IS NULL"
+_ADDRESSES: Final = "SELECT id, address FROM deliveries WHERE address IS NOT NULL"
 _DELIVERIES: Final = "SELECT id, status FROM deliveries"
 _TASKS: Final = """
 SELECT source_ref, tasks.status, tasks.reason, group_concat(deliveries.id)

@@ -19,12 +19,17 @@ from remit.brain.scripted import ScriptedBrain
 from remit.deliver import parts, plain
 from remit.deliver import whatsapp as whatsapp_
 from remit.deliver.account import Account, Security
+from remit.deliver.bridge import Bridge, Link
 from remit.deliver.email import Email
 from remit.deliver.letter import Sender
 from remit.deliver.letter_head import address
 from remit.deliver.webhook import Hook, Webhook
 from remit.deliver.whatsapp import Line, WhatsApp
+from remit.intake import entries
+from remit.intake.book import Entry
+from remit.intake.book import Line as Line_
 from remit.model.delivery import Delivery, DeliveryStatus, Parcel, Report, Reported
+from remit.model.reply import Policy
 from remit.model.status import Status
 from remit.model.task import Cue, Source, SourceKind, Task
 from remit.ports import Channel
@@ -32,10 +37,15 @@ from remit.settings import Engine, Settings
 from remit.store import deliveries, search
 from remit.testing import FrozenClock
 from remit.wiring import House
-from tests.live import hooks, mail, whatsapp
+from tests.live import hooks, loopback, mail, whatsapp
 
 LONG: Final = "It goes on, and on. " * 500  # three messages by WhatsApp
 REFS: Final = ("one", "two", "long")
+PEOPLE: Final = ("Anna Weber", "Ben Stone")
+ADDRESSES: Final = (
+    ("4915112345678", "4915187654321"),
+    ("anna@example.test", "ben@example.test"),
+)
 
 
 class Hasty(FrozenClock):
@@ -73,12 +83,21 @@ class PatientWhatsApp(_Patient, WhatsApp):  # type: ignore[misc, override]
         return parts.split(shaped, whatsapp_.MOST)
 
 
-class PatientEmail(_Patient, Email):  # type: ignore[misc, override]
+class PatientEmail(_Patient, Email):
     pass
 
 
 class PatientHook(_Patient, Webhook):  # type: ignore[misc, override]
     pass
+
+
+class OwnHook(Webhook):
+    """As it ships: what is in doubt is given again under its key."""
+
+    knows_owner: Final = True
+
+    def takes(self, address: str) -> bool:
+        return bool(address)
 
 
 @dataclass(frozen=True)
@@ -93,15 +112,20 @@ class Plan:
 
     def channel(self) -> Channel:
         made: PatientWhatsApp | PatientEmail | PatientHook
-        limit = self.patience
+        limit, root = self.patience, f"http://127.0.0.1:{self.port}"
+        hook = Hook(f"{root}/in", lambda: hooks.SECRET, private=True)
+        if self.kind == "hook":
+            return OwnHook(hook, FrozenClock(), patience=limit)
+        if self.kind == "bridge":
+            link = Link(root, str, owner=whatsapp.PERSON, knows_ids=True)
+            return Bridge(link, Hasty(), patience=limit)
         if self.kind == "whatsapp":
             made = PatientWhatsApp(self._line(), Hasty(), _just_now, patience=limit)
         elif self.kind == "email":
-            account = Account(mail.HOST, self.port, Security.NONE)
+            account = Account(loopback.HOST, self.port, Security.NONE)
             nina = address(mail.USER, "Nina")
             made = PatientEmail(account, Sender(nina), FrozenClock(), owner=nina, patience=limit)
         else:
-            hook = Hook(f"http://127.0.0.1:{self.port}/in", lambda: hooks.SECRET, private=True)
             made = PatientHook(hook, FrozenClock(), patience=limit)
         made.seconds = self.grace
         return made
@@ -117,10 +141,24 @@ async def _just_now(_: str) -> datetime:
 
 def cues() -> tuple[Cue, ...]:
     def cue(ref: str, *texts: str) -> Cue:
-        sends = tuple(Delivery("line", content=text) for text in texts)
+        people = PEOPLE if len(texts) > 1 else (None,)
+        sends = tuple(
+            Delivery("line", recipient=to, content=text)
+            for to, text in zip(people, texts, strict=True)
+        )
         return Cue(source=Source(SourceKind.MANUAL, ref), title=ref, text=ref, delivery=sends)
 
     return cue("one", "Good day."), cue("two", "To the first.", "To the second."), cue("long", LONG)
+
+
+async def befriend(house: House, kind: str) -> None:
+    """Two people in the book, who may be written to unasked."""
+    book = house.settings.home / "contacts.yaml"
+    if book.exists():
+        return
+    for name, address_ in zip(PEOPLE, ADDRESSES[kind == "email"], strict=True):
+        entries.put(book, Entry(name, (), None, {"line": Line_(address_)}))
+        await house.permits.permit(name, "line", Policy.ALLOW)
 
 
 async def known(house: House) -> dict[str, Task]:
@@ -140,9 +178,10 @@ async def live(home: Path, plan: Plan) -> None:
     # One at a time, so that it is known what is under way at each failpoint.
     settings = Settings(home=home, engine=Engine(parallel=1))
     async with wiring.opened(settings, brain=brain, channels=channels) as house:
+        await befriend(house, plan.kind)
         tasks = {cue.source.ref: await house.intake.admit(cue) for cue in cues()}
         for key in plan.reports:
-            told = Report(Reported(f"ref-{key}", arrived=True), key=key)
+            told = Report(Reported(f"ref-{key}", arrived=True), "line", key)
             await house.db.write(deliveries.report, told, house.clock.now())
         await house.engine.start()
         while not all(map(rests, tasks.values())):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.channels_town import ACCEPTED, HALF, KINDS, Life, Town
+from tests.engine.channels_town import ACCEPTED, GIVEN, HALF, KINDS, Life, Town
 from tests.engine.lives import ended
 
 SOAK = bool(os.environ.get("REMIT_SOAK"))
@@ -39,6 +39,7 @@ AT_LENGTH = {
 if SOAK:
     MOMENTS |= AT_LENGTH
     NOT_CUT |= {"the task has ended"}
+CUT_AT = {"claimed": "send:claimed:1", "answered": "send:answered:2"}
 ANYWHERE = ("claim_send:before", "claim_send:after", "send:answered", "finish:after")
 BETWEEN_PARTS = ["split:after:1", "settle_send:after:4", "send:claimed:5"]
 
@@ -94,6 +95,29 @@ def test_a_report_heals_what_was_cut(life: Life) -> None:
     life.judge()
 
 
+@pytest.mark.parametrize("moment", [*CUT_AT, "half", "accepted"])
+@pytest.mark.parametrize("kind", GIVEN)
+def test_what_was_cut_is_given_again_where_its_key_is_known(
+    tmp_path: Path, kind: str, moment: str
+) -> None:
+    traps = {"half": HALF[kind], "accepted": ACCEPTED[kind]}
+    with Town(kind) as town:
+        life = Life(tmp_path / "life", town)
+        died = (
+            life.killed_on_the_line(traps[moment])
+            if moment in traps
+            else life.killed_at(CUT_AT[moment])
+        )
+        assert died
+        assert life.cut
+        life.lives_on()
+
+        healed, life.cut = life.cut, set()
+        life.judge()
+        assert healed <= set(town.accepted()), "without a question, and once"
+        assert life.ask("SELECT id FROM reviews") == []
+
+
 @pytest.mark.parametrize("place", BETWEEN_PARTS)
 def test_a_kill_between_the_parts_of_a_long_text_repeats_none(tmp_path: Path, place: str) -> None:
     with Town("whatsapp") as town:
@@ -108,7 +132,8 @@ def test_a_kill_between_the_parts_of_a_long_text_repeats_none(tmp_path: Path, pl
 def test_a_process_that_is_stopped_in_the_middle_of_a_send_keeps_its_directory(life: Life) -> None:
     """Nobody can take its work over while it is stopped; then it goes on."""
     stop = replace(ACCEPTED[life.town.kind], signal=signal.SIGSTOP)
-    process = life.watched(stop)
+    # Who is stopped for longer than he waits for an answer cannot know it, and would say so.
+    process = life.watched(stop, patience=100)
     life.town.do(life.town.sprung())
 
     second = life.start()

@@ -1,8 +1,8 @@
-"""A mail server and a mailbox on loopback, an authority of our own, and a line that can be cut.
+"""A mail server and a mailbox on loopback, and an authority of our own.
 
-    async with PostOffice() as office, Proxy(office.port, Fault(up=900)) as proxy:
+    async with PostOffice() as office:
         …
-        assert office.accepted == []
+        assert [mail.to for mail in office.accepted] == [("hanan@example.test",)]
 
 Real SMTP and IMAP over real sockets. What the office accepted is what a person would have got.
 """
@@ -11,7 +11,6 @@ import asyncio
 import os
 import socket
 import ssl
-import struct
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -20,7 +19,6 @@ from dataclasses import dataclass, field
 from email import message_from_bytes
 from email.message import EmailMessage
 from email.policy import SMTP as SMTP_POLICY
-from enum import Enum, auto
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -29,9 +27,11 @@ import imapclient  # type: ignore[import-untyped]
 import trustme
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
+from tests.live import dovecot
+from tests.live.loopback import HOST, Listener
+
 USER: Final = "nina@example.test"
 PASSWORD: Final = "canary-7f3a91c4-Pass!"
-HOST: Final = "127.0.0.1"
 
 
 class Authority:
@@ -190,124 +190,8 @@ class _Desk(SMTP):
             self._office._idle.set()
 
 
-# The line -----------------------------------------------------------------------------------------
-
-
-class Cut(Enum):
-    RESET = auto()  # as of a machine that crashed
-    SILENCE = auto()  # nothing comes through any more, and nobody says so
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """After so many bytes up (to the server) or down, the line is cut."""
-
-    up: int | None = None
-    down: int | None = None
-    how: Cut = Cut.RESET
-    drip: bool = False  # one byte at a time, in both directions
-    delay: float = 0  # seconds before each piece
-
-
 @dataclass
-class Proxy:
-    """A line to a port that can be cut. It counts the bytes it passed on."""
-
-    port_behind: int
-    fault: Fault = Fault()
-    tls: ssl.SSLContext | None = None  # it ends the encryption, for a server that speaks none
-    up: int = 0
-    down: int = 0
-    said: bytearray = field(default_factory=bytearray)  # what the server said through it
-    connections: int = 0
-    _busy: set[asyncio.Task[None]] = field(default_factory=set)
-    _writers: list[asyncio.StreamWriter] = field(default_factory=list)
-
-    async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._welcome, HOST, 0, ssl=self.tls)
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._server.close()
-        for task in tuple(self._busy):
-            task.cancel()
-        await asyncio.gather(*self._busy, return_exceptions=True)
-        for writer in self._writers:
-            writer.transport.abort()
-            with suppress(Exception):
-                await writer.wait_closed()
-        await self._server.wait_closed()
-
-    @property
-    def port(self) -> int:
-        port: int = self._server.sockets[0].getsockname()[1]
-        return port
-
-    async def _welcome(self, near: asyncio.StreamReader, back: asyncio.StreamWriter) -> None:
-        self.connections += 1
-        if 0 in (self.fault.up, self.fault.down):
-            self._writers.append(back)
-            self._cut(back)
-            return
-        far, on = await asyncio.open_connection(HOST, self.port_behind)
-        self._writers += [back, on]
-        for pump in (self._pump(near, on, back, up=True), self._pump(far, back, on, up=False)):
-            task = asyncio.create_task(pump)
-            self._busy.add(task)
-            task.add_done_callback(self._busy.discard)
-
-    async def _pump(
-        self,
-        source: asyncio.StreamReader,
-        target: asyncio.StreamWriter,
-        other: asyncio.StreamWriter,
-        *,
-        up: bool,
-    ) -> None:
-        with suppress(OSError, asyncio.IncompleteReadError):
-            while piece := await source.read(1 if self.fault.drip else 65_536):
-                passed = piece[: self._room(up=up)]
-                await asyncio.sleep(self.fault.delay)
-                target.write(passed)
-                await target.drain()
-                self._count(passed, up=up)
-                if self._room(up=up) == 0:
-                    self._cut(target, other)
-                    return
-            target.close()
-
-    def _room(self, *, up: bool) -> int | None:
-        most, passed = (self.fault.up, self.up) if up else (self.fault.down, self.down)
-        return None if most is None else most - passed
-
-    def _count(self, passed: bytes, *, up: bool) -> None:
-        if up:
-            self.up += len(passed)
-        else:
-            self.down += len(passed)
-            self.said += passed
-
-    def _cut(self, *ends: asyncio.StreamWriter) -> None:
-        for end in ends:
-            if self.fault.how is Cut.RESET:
-                reset(end)
-
-
-def reset(writer: asyncio.StreamWriter) -> None:
-    """End a connection as a machine does that crashed."""
-    plug = writer.get_extra_info("socket")
-    if plug is not None:
-        plug.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    writer.transport.abort()
-
-
-@dataclass
-class Scripted:
+class Scripted(Listener):
     """A server that says what it is told to after each line it hears, whatever that is."""
 
     greeting: str = "220 script.example.test"
@@ -315,42 +199,17 @@ class Scripted:
     says: dict[str, str] = field(default_factory=dict)  # by the first word of a line
     heard: list[str] = field(default_factory=list)
     dots: int = 0
-    _writers: list[asyncio.StreamWriter] = field(default_factory=list)
 
-    async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, HOST, 0)
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._server.close()
-        for writer in self._writers:
-            writer.transport.abort()
-            with suppress(Exception):
-                await writer.wait_closed()
-        await self._server.wait_closed()
-
-    @property
-    def port(self) -> int:
-        port: int = self._server.sockets[0].getsockname()[1]
-        return port
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._writers.append(writer)
-        with suppress(OSError, asyncio.IncompleteReadError):
-            writer.write(f"{self.greeting}\r\n".encode())
-            while line := (await reader.readline()).decode("utf-8", "replace").rstrip():
-                self.heard.append(line)
-                word = line.split()[0].upper()
-                writer.write(f"{self._answer(word)}\r\n".encode("utf-8", "surrogateescape"))
-                if word == "DATA" and "DATA" not in self.says:
-                    await reader.readuntil(b"\r\n.\r\n")
-                    self.dots += 1
-                    writer.write(f"{self.says.get('.', '250 OK')}\r\n".encode())
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(f"{self.greeting}\r\n".encode())
+        while line := (await reader.readline()).decode("utf-8", "replace").rstrip():
+            self.heard.append(line)
+            word = line.split()[0].upper()
+            writer.write(f"{self._answer(word)}\r\n".encode("utf-8", "surrogateescape"))
+            if word == "DATA" and "DATA" not in self.says:
+                await reader.readuntil(b"\r\n.\r\n")
+                self.dots += 1
+                writer.write(f"{self.says.get('.', '250 OK')}\r\n".encode())
 
     def _answer(self, word: str) -> str:
         if word in self.says:
@@ -382,11 +241,15 @@ class Box:
             imap.create_folder(folder)
 
 
+# The servers that are here; by each of them the tests of the mailbox are run.
+SERVERS: Final = ("pymap", *(["dovecot"] if dovecot.PROGRAM.exists() else []))
+
+
 @contextmanager
-def box(authority: Authority | None, folder: Path) -> Iterator[Box]:
+def box(authority: Authority | None, folder: Path, server: str = "pymap") -> Iterator[Box]:
     """Run an IMAP server until the end. With an authority it wants STARTTLS, else nothing."""
     port = _free_port()
-    process = _start(port, authority, folder)
+    pair = authority.files(folder) if authority else None
     context = ssl.create_default_context(cafile=authority.file) if authority else None
 
     def connect() -> "imapclient.IMAPClient":
@@ -396,28 +259,33 @@ def box(authority: Authority | None, folder: Path) -> Iterator[Box]:
         imap.login(USER, PASSWORD)
         return imap
 
-    try:
+    run = (
+        dovecot.started(port, PASSWORD, pair) if server == "dovecot" else _pymap(port, pair, folder)
+    )
+    with run as process:
         _await_port(port, process)
         yield Box(port, connect)
-    finally:
-        process.kill()
-        process.wait()
 
 
-def _start(port: int, authority: Authority | None, folder: Path) -> "subprocess.Popen[bytes]":
-    private = ["--no-tls"]
-    if authority is not None:
-        cert, key = authority.files(folder)
-        private = ["--cert", str(cert), "--key", str(key)]
+@contextmanager
+def _pymap(
+    port: int, pair: tuple[Path, Path] | None, folder: Path
+) -> Iterator["subprocess.Popen[bytes]"]:
+    private = ["--cert", str(pair[0]), "--key", str(pair[1])] if pair else ["--no-tls"]
     user = ["dict", "--demo-user", USER, "--demo-password", PASSWORD]
     start = "import sys; from pymap.main import main; sys.exit(main())"
     with (folder / "imap.log").open("wb") as log:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-c", start, "--host", HOST, "--port", str(port), *private, *user],
             stdout=log,
             stderr=log,
             env={"PATH": os.environ.get("PATH", "")},
         )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
 
 
 def _free_port() -> int:

@@ -1,6 +1,8 @@
-"""A line to a port that is watched byte for byte, and a signal to a process at the right one.
+"""A line to a port: it can be slow, be cut, or be watched for the byte at which a process is hit.
 
-    async with Watched(port_behind) as line:
+    async with Proxy(office.port, Fault(up=900)) as line:              # reset after 900 bytes
+        …
+    async with Proxy(port_behind) as line:
         line.victim, line.trap = process.pid, Trap(before(b"HTTP/1.1 200"), up=False)
 
 What a process has written and what it has read is known here, outside of it: so it can be killed,
@@ -9,17 +11,34 @@ or stopped, with half of its request on the way, or with the answer on its way b
 
 import asyncio
 import os
+import ssl
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from signal import SIGKILL, Signals
-from types import TracebackType
-from typing import Final, Self, TypeAlias
+from typing import TypeAlias
 
-HOST: Final = "127.0.0.1"
+from tests.live.loopback import HOST, Listener, reset
 
-# How many bytes of all that went one way may pass before the signal; None: it is not time yet.
+# How many bytes of all that went one way may pass; None: it is not time yet.
 Spot: TypeAlias = Callable[[bytes], int | None]
+
+
+class Cut(Enum):
+    RESET = auto()  # as of a machine that crashed
+    SILENCE = auto()  # nothing comes through any more, and nobody says so
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """After so many bytes up (to the server) or down, the line is cut."""
+
+    up: int | None = None
+    down: int | None = None
+    how: Cut = Cut.RESET
+    drip: bool = False  # one byte at a time, in both directions
+    delay: float = 0  # seconds before each piece
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,70 +61,85 @@ def before(word: bytes) -> Spot:
 
 
 @dataclass
-class Watched:
-    """The line. A trap springs once."""
+class Proxy(Listener):
+    """The line. It counts the bytes it passed on; a trap springs once."""
 
     port_behind: int
+    fault: Fault = Fault()
+    tls: ssl.SSLContext | None = None  # it ends the encryption, for a server that speaks none
     victim: int = 0
     trap: Trap | None = None
     sprung: asyncio.Event = field(default_factory=asyncio.Event)
-    _writers: list[asyncio.StreamWriter] = field(default_factory=list)
-    _busy: set[asyncio.Task[None]] = field(default_factory=set)
+    up: int = 0
+    down: int = 0
+    said: bytearray = field(default_factory=bytearray)  # what the server said through it
+    connections: int = 0
 
-    async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._welcome, HOST, 0)
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._server.close()
-        for task in tuple(self._busy):
-            task.cancel()
-        await asyncio.gather(*self._busy, return_exceptions=True)
-        for writer in self._writers:
-            writer.transport.abort()
-        await self._server.wait_closed()
-
-    @property
-    def port(self) -> int:
-        port: int = self._server.sockets[0].getsockname()[1]
-        return port
-
-    async def _welcome(self, near: asyncio.StreamReader, back: asyncio.StreamWriter) -> None:
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        if 0 in (self.fault.up, self.fault.down):
+            await self._cut(writer)
+            return
         far, on = await asyncio.open_connection(HOST, self.port_behind)
-        self._writers += [back, on]
-        for pump in (self._pump(near, on, up=True), self._pump(far, back, up=False)):
-            task = asyncio.create_task(pump)
-            self._busy.add(task)
-            task.add_done_callback(self._busy.discard)
+        try:
+            await asyncio.gather(
+                self._pump(reader, on, writer, up=True), self._pump(far, writer, on, up=False)
+            )
+        finally:
+            on.transport.abort()
+            with suppress(OSError):
+                await on.wait_closed()
 
     async def _pump(
-        self, source: asyncio.StreamReader, target: asyncio.StreamWriter, *, up: bool
+        self,
+        source: asyncio.StreamReader,
+        target: asyncio.StreamWriter,
+        other: asyncio.StreamWriter,
+        *,
+        up: bool,
     ) -> None:
-        said = b""
+        heard = b""
         with suppress(OSError):
-            while piece := await source.read(65_536):
-                passed = len(said)
-                said += piece
-                stop = self._springs(said, up=up)
-                if stop is not None:
-                    target.write(said[passed : max(passed, stop)])
-                    await target.drain()
+            while piece := await source.read(1 if self.fault.drip else 65_536):
+                heard += piece if self.trap is not None else b""
+                passes = self._let_through(heard, piece, up=up)
+                await asyncio.sleep(self.fault.delay)
+                await self._pass(target, piece[:passes], up=up)
+                if self._room(up=up) == 0:
+                    await self._cut(target, other)
+                    return
+                if passes < len(piece) and self._room(up=up) is None:
                     if self._snap() is SIGKILL:
                         break  # what it had not said yet it never will
-                    passed = max(passed, stop)
-                target.write(said[passed:])
-                await target.drain()
+                    await self._pass(target, piece[passes:], up=up)
             target.close()
 
-    def _springs(self, said: bytes, *, up: bool) -> int | None:
-        if self.trap is None or self.trap.up is not up:
-            return None
-        return self.trap.spot(said)
+    def _let_through(self, heard: bytes, piece: bytes, *, up: bool) -> int:
+        """How much of a piece passes before something happens."""
+        room = self._room(up=up)
+        if room is not None:
+            return min(room, len(piece))
+        stop = self.trap.spot(heard) if self.trap is not None and self.trap.up is up else None
+        return len(piece) if stop is None else max(0, stop - (len(heard) - len(piece)))
+
+    async def _pass(self, target: asyncio.StreamWriter, piece: bytes, *, up: bool) -> None:
+        target.write(piece)
+        await target.drain()
+        if up:
+            self.up += len(piece)
+        else:
+            self.down += len(piece)
+            self.said += piece
+
+    def _room(self, *, up: bool) -> int | None:
+        most, passed = (self.fault.up, self.up) if up else (self.fault.down, self.down)
+        return None if most is None else most - passed
+
+    async def _cut(self, *ends: asyncio.StreamWriter) -> None:
+        if self.fault.how is Cut.SILENCE:
+            await asyncio.Event().wait()  # until the test ends
+        for end in ends:
+            reset(end)
 
     def _snap(self) -> Signals | None:
         trap, self.trap = self.trap, None

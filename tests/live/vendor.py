@@ -10,16 +10,12 @@ Real HTTP over a real socket, so that retries, time-outs and cancellations are t
 
 import asyncio
 import json
-import socket
-import struct
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
-from types import TracebackType
-from typing import Self
 
 from tests.live import wire
+from tests.live.loopback import Listener, head_of, read_head, reset
 from tests.live.wire import Answer, Api, Json, Tag
 
 
@@ -62,35 +58,17 @@ class Heard:
         return json.dumps(self.body, ensure_ascii=False)
 
 
-class Vendor:
+class Vendor(Listener):
     def __init__(self) -> None:
         self.orders: list[Order] = [Order(Answer("Good day."))]
         self.decide: Callable[[Heard], Order] | None = None  # instead of orders
         self.heard: list[Heard] = []
         self._numbers = count(1)
         self._news = asyncio.Event()
-        self._busy: set[asyncio.Task[None]] = set()
-
-    async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._welcome, "127.0.0.1", 0)
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._server.close()
-        for task in self._busy:
-            task.cancel()
-        await asyncio.gather(*self._busy, return_exceptions=True)
-        await self._server.wait_closed()
 
     @property
     def url(self) -> str:
-        host, port = self._server.sockets[0].getsockname()
-        return f"http://{host}:{port}"
+        return self.root
 
     async def until(self, requests: int) -> None:
         """Wait for so many requests."""
@@ -100,20 +78,9 @@ class Vendor:
 
     # Beneath ------------------------------------------------------------------------------------
 
-    def _welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.create_task(self._serve(reader, writer))
-        self._busy.add(task)
-        task.add_done_callback(self._busy.discard)
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            with suppress(ConnectionError, asyncio.IncompleteReadError):
-                while await self._one(reader, writer):
-                    pass
-        finally:
-            writer.close()
-            with suppress(ConnectionError):
-                await writer.wait_closed()
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while await self._one(reader, writer):
+            pass
 
     async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Answer one request; true if the connection stays open for the next."""
@@ -143,14 +110,9 @@ class Vendor:
 
 
 async def _read(reader: asyncio.StreamReader) -> Heard:
-    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-    request, *lines = head.strip().split("\r\n")
-    headers = {
-        name.strip().lower(): value.strip()
-        for name, _, value in (line.partition(":") for line in lines)
-    }
-    body = await reader.readexactly(int(headers.get("content-length", "0")))
-    return Heard(request.split(" ")[1], headers, json.loads(body or b"{}"))
+    head = await read_head(reader)
+    body = await reader.readexactly(head.length)
+    return Heard(head.path, head.headers, json.loads(body or b"{}"))
 
 
 async def _answer(writer: asyncio.StreamWriter, heard: Heard, order: Order, tag: Tag) -> None:
@@ -200,12 +162,8 @@ async def _reset(writer: asyncio.StreamWriter) -> None:
     """Break off as a crashed server does: not a goodbye, a reset."""
     await writer.drain()
     await asyncio.sleep(0.05)  # let the client read what was sent
-    sock: socket.socket = writer.get_extra_info("socket")
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    writer.transport.abort()
+    reset(writer)
 
 
 def _head(order: Order, headers: Mapping[str, str]) -> bytes:
-    lines = [f"HTTP/1.1 {order.status} Scripted"]
-    lines += [f"{name}: {value}" for name, value in {**headers, **order.headers}.items()]
-    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+    return head_of(order.status, {**headers, **order.headers})

@@ -14,17 +14,15 @@ import base64
 import hashlib
 import hmac
 import json
-import socket
-import struct
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from itertools import count
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 import httpx2
+
+from tests.live.loopback import Listener, head_of, read_head, reset
 
 TOKEN: Final = "EAAcanary7f3a91c4e2b85d60Zq9xW"
 SECRET: Final = "app-secret-canary-51c07"
@@ -91,69 +89,30 @@ class Message:
     kind: str
 
 
-class Loopback:
-    """An HTTP server on loopback that can be rude."""
+class Loopback(Listener):
+    """An HTTP server that can be rude."""
 
     def __init__(self) -> None:
         self.orders: list[Order] = [Order()]
         self.heard: list[Heard] = []
-        self._busy: set[asyncio.Task[None]] = set()
-
-    async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._welcome, "127.0.0.1", 0)
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._server.close()
-        for task in self._busy:
-            task.cancel()
-        await asyncio.gather(*self._busy, return_exceptions=True)
-        await self._server.wait_closed()
-
-    @property
-    def root(self) -> str:
-        host, port = self._server.sockets[0].getsockname()
-        return f"http://{host}:{port}"
 
     def answer(self, heard: Heard, order: Order) -> tuple[int, bytes]:
         """The status and body of the answer to a request that came in whole."""
         raise NotImplementedError
 
-    # Beneath ------------------------------------------------------------------------------------
-
-    def _welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.create_task(self._serve(reader, writer))
-        self._busy.add(task)
-        task.add_done_callback(self._busy.discard)
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            with suppress(ConnectionError, asyncio.IncompleteReadError, ValueError):
-                while await self._one(reader, writer):
-                    pass
-        finally:
-            writer.close()
-            with suppress(ConnectionError):
-                await writer.wait_closed()
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while await self._one(reader, writer):
+            pass
 
     async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Answer one request; true if the connection stays open for the next."""
-        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-        request, *lines = head.strip().split("\r\n")
-        pairs = (line.partition(":") for line in lines)
-        headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
-        length = int(headers.get("content-length", "0"))
+        head = await read_head(reader)
         order = self.orders.pop(0) if len(self.orders) > 1 else self.orders[0]
         if order.cut is Cut.IN_REQUEST:
-            await reader.readexactly(length // 2)
-            return _reset(writer)
-        method, path, _ = request.split(" ")
-        heard = Heard(method, path, headers, await reader.readexactly(length))
+            await reader.readexactly(head.length // 2)
+            reset(writer)
+            return False
+        heard = Heard(head.method, head.path, head.headers, await reader.readexactly(head.length))
         self.heard.append(heard)
         status, body = self.answer(heard, order)
         return await _say(reader, writer, order, status, body)
@@ -170,11 +129,10 @@ async def _say(
         await reader.read(1)  # until who asked hangs up
         return False
     if order.cut is Cut.BEFORE_ANSWER:
-        return _reset(writer)
+        reset(writer)
+        return False
     headers = {"content-type": "application/json", "content-length": str(len(body))}
-    lines = [f"HTTP/1.1 {status} Scripted"]
-    lines += [f"{name}: {value}" for name, value in {**headers, **order.headers}.items()]
-    writer.write(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1"))
+    writer.write(head_of(status, {**headers, **order.headers}))
     if order.cut is Cut.IN_ANSWER:
         writer.write(body[: len(body) // 2])
         await writer.drain()
@@ -186,14 +144,6 @@ async def _say(
     writer.write(b"" if order.pace else body)
     await writer.drain()
     return True
-
-
-def _reset(writer: asyncio.StreamWriter) -> bool:
-    """Break off as a crashed machine does: not a goodbye, a reset."""
-    sock: socket.socket = writer.get_extra_info("socket")
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    writer.transport.abort()
-    return False
 
 
 class Provider(Loopback):

@@ -107,13 +107,14 @@ class Bridge:
         said = await wire.post(self._client, url, token, fields, self._patience)
         return _answer(said, token, now, knows_ids=self._link.knows_ids)
 
-    async def find(self, parcel: Parcel) -> Accepted | Refused | None:
+    async def find(self, parcel: Parcel) -> Accepted | None:
         """What became of a message. A bridge that knows ids is asked by giving it the same again.
 
-        Either it says that it has it, or it sends it now: under one id it sends one message.
+        Either it says that it has it, or it sends it now: under one id it sends one message. A no
+        is about this giving alone: the one in doubt may have arrived all the same.
         """
         answer = await self.send(parcel) if self._link.knows_ids else None
-        return answer if isinstance(answer, Accepted | Refused) else None
+        return answer if isinstance(answer, Accepted) else None
 
 
 def _no_address(text: str) -> str:

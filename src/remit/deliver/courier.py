@@ -2,6 +2,10 @@
 
 The claim is on the disk before the first byte leaves. If the process dies between the claim and
 the record, nobody can know whether the message arrived; then it is not sent again, it is asked.
+
+One kind of channel is given a doubtful message again without a question: one that knows it by its
+key and takes it once (`Keeps.KEY`: webhooks, some bridges). Its `find` is that giving. A yes
+settles the doubt; a no is about this giving alone, and the doubt stays.
 """
 
 import asyncio
@@ -170,13 +174,18 @@ class Courier:
         unknown = Unknown(delivery.reason or "nobody knows")
         if not isinstance(channel, Reconciles):
             return unknown
-        parcel = Parcel(str(delivery.id), delivery.address, delivery.body or "")
+        sends = await ledger.sends(delivery)
+        alone, body = sends.out <= 1, delivery.body or ""
+        parcel = Parcel(
+            str(delivery.id), delivery.address, body, sends.last, sends.last_at, alone=alone
+        )
         try:
             async with asyncio.timeout(self._patience):
                 found = await channel.find(parcel)
         except Exception:  # noqa: BLE001 - who cannot look has found nothing
             return unknown
-        if found is None:
+        # If two may be out, a no may be about either; the other may have arrived.
+        if found is None or (isinstance(found, Refused) and not alone):
             return unknown
         await ledger.clear(delivery, found)
         return found

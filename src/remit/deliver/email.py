@@ -6,7 +6,6 @@ After the dot and before the server's word nobody knows; then the mailbox may be
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
@@ -25,25 +24,36 @@ from remit.deliver import letter, letter_head
 from remit.deliver.account import Account, Security, distrust, is_password, trust
 from remit.deliver.letter import Letter, Note, Sender, Thread
 from remit.deliver.letter_head import Address
+from remit.deliver.mail_lines import IDLE, Line, Lines
 from remit.deliver.mailbox import Mailbox, Returned
 from remit.deliver.wire import clean, unfit
 from remit.errors import BadInput
-from remit.model.delivery import Accepted, Answer, Keeps, Locked, Parcel, Refused, Retry, Unknown
+from remit.model.delivery import (
+    Accepted,
+    Answer,
+    Found,
+    Keeps,
+    Locked,
+    Parcel,
+    Refused,
+    Retry,
+    Unknown,
+)
 from remit.ports import Clock
 
 MOST: Final = 100_000
 PATIENCE: Final = 100.0  # seconds for a whole exchange, less than the courier's
 _GO_ON: Final = 354
 _LOCKED: Final = frozenset({530, 534, 535, 538})
+_HANGS_UP: Final = 421
 _WAYS: Final = ("plain", "login", "cram-md5")  # best first; the line is private before any is used
-_PARTING: Final = 2.0  # seconds for a farewell that changes nothing
+_GRACE: Final = 900.0
 
 ThreadOf: TypeAlias = Callable[[Parcel], Awaitable[Thread]]
 
 
 class Email:
     most: Final = MOST
-    grace: Final = 900.0  # seconds in which a letter may still be filed, or come back
     guidance: Final = (
         "It will be sent by e-mail. Markdown is shown well: a heading of its own becomes the "
         "subject, so start with one. Lists, tables and links are fine; pictures are not shown."
@@ -60,6 +70,7 @@ class Email:
         mailbox: Mailbox | None = None,
         name: str = "email",
         patience: float = PATIENCE,
+        idle: float = IDLE,
     ) -> None:
         self.name: Final = name
         self.keeps: Final = Keeps.LOOKUP if mailbox is not None else Keeps.NOTHING
@@ -71,6 +82,7 @@ class Email:
         self.mailbox: Final = mailbox
         self._patience = patience
         self._trust = None if account.security is Security.NONE else trust(account)
+        self._lines = Lines(idle)
 
     async def send(self, parcel: Parcel) -> Answer:
         """Send one letter. Until it is whole and fit, no byte leaves. It never tries again."""
@@ -81,10 +93,35 @@ class Email:
         limit = asyncio.timeout(self._patience)
         try:
             async with limit:
-                return await exchange.run(self._line())
+                kept = self._lines.take(ready.password)
+                answer = await self._over(kept, exchange) if kept is not None else None
+                if answer is None:  # nothing of the letter was said yet
+                    answer = await self._over(Line(self._smtp(), ready.password), exchange)
+                return answer or Retry(f"The mail server {self._account.host} hung up.")
         except Exception as error:  # noqa: BLE001 - how far it came is known here alone
             late = f"no answer within {self._patience:g} s" if limit.expired() else None
             return exchange.broken(error, late)
+
+    async def close(self) -> None:
+        """Part with the lines that are kept."""
+        await self._lines.close()
+
+    async def _over(self, line: Line, exchange: "_Exchange") -> Answer | None:
+        """Hand the letter over on a line; None says that an old line was found to be broken."""
+        old = line.letters > 0
+        try:
+            answer = await exchange.run(line.smtp, opened=old)
+        except BaseException as error:
+            line.hang_up()
+            if old and isinstance(error, Exception) and exchange.unheard(error):
+                return None
+            raise
+        if isinstance(answer, Accepted):
+            line.letters += 1
+            self._lines.give_back(line)
+        else:
+            line.leave()
+        return answer
 
     async def lookup(self, key: str, sent_at: datetime) -> Accepted | Retry | Unknown:
         """What the mailbox knows of a delivery that was sent at a time and is in doubt since."""
@@ -93,16 +130,19 @@ class Email:
         made = letter_head.message_id(key, self._sender.address.domain)
         return await self.mailbox.lookup(made, self._clock.now() - sent_at)
 
-    async def find(self, parcel: Parcel) -> Accepted | Refused | None:
-        """Whether a letter in doubt came back or is among the sent ones; None: nobody can say."""
+    async def find(self, parcel: Parcel) -> Found | None:
+        """Whether a letter in doubt came back or is among the sent ones; None: nobody can say.
+
+        A letter that came back says nothing if another send of it may be out: both have one name.
+        """
         if self.mailbox is None:
             return None
-        returned = await self.mailbox.bounces(None)
+        returned = await self.mailbox.bounces(None) if parcel.alone else None
         for bounce in returned.bounces if isinstance(returned, Returned) else ():
             if bounce.delivery_id == parcel.key and bounce.for_good:
                 return bounce.answer
-        found = await self.lookup(parcel.key, self._clock.now())
-        return found if isinstance(found, Accepted) else None
+        found = await self.lookup(parcel.key, parcel.sent_at or self._clock.now())
+        return found if isinstance(found, Accepted | Retry) else None
 
     async def _ready(self, parcel: Parcel) -> "_Ready | Retry | Refused | Locked":
         wrong = unfit(parcel.body, MOST)
@@ -124,6 +164,12 @@ class Email:
         return _Ready(made, parcel.key, password)
 
     @property
+    def grace(self) -> float:
+        """Seconds in which a letter may still be filed, or come back."""
+        filed = self.mailbox.files_within if self.mailbox is not None else None
+        return max(_GRACE, filed.total_seconds() if filed else 0.0)
+
+    @property
     def knows_owner(self) -> bool:
         return self._owner is not None
 
@@ -142,7 +188,7 @@ class Email:
             raise BadInput("The owner has no mail address. Name one in the settings.")
         return self._owner
 
-    def _line(self) -> SMTP:
+    def _smtp(self) -> SMTP:
         return SMTP(
             hostname=self._account.host,
             port=self._account.port,
@@ -178,25 +224,29 @@ class _Exchange:
         self._key = ready.key
         self._password = ready.password
         self._stage = _Stage.REACHING
+        self._heard = False  # whether the server has said a word about this letter
 
-    async def run(self, smtp: SMTP) -> Answer:
-        try:
-            await smtp.connect()
-            if self._account.security is Security.STARTTLS:
-                await self._make_private(smtp)
-            await smtp.ehlo()
-            await self._log_in(smtp)
-            unable = self._unable(smtp)
-            if unable is not None:
-                return unable
-            answer = await self._hand_over(smtp)
-            await _part(smtp)
-            return answer
-        finally:
-            # What the transport still holds must not follow later.
-            if smtp.transport is not None and isinstance(smtp.transport, asyncio.WriteTransport):
-                smtp.transport.abort()
-            smtp.close()
+    async def run(self, smtp: SMTP, *, opened: bool) -> Answer:
+        """Hand the letter over; a line that was opened before is used as it is."""
+        if not opened:
+            await self._open(smtp)
+        unable = self._unable(smtp)
+        return unable if unable is not None else await self._hand_over(smtp)
+
+    def unheard(self, error: Exception) -> bool:
+        """Whether a line broke, or was hung up, before a word was said about this letter."""
+        hung_up = not isinstance(error, SMTPResponseException) or error.code == _HANGS_UP
+        if self._heard or not hung_up:
+            return False
+        self._stage = _Stage.REACHING
+        return True
+
+    async def _open(self, smtp: SMTP) -> None:
+        await smtp.connect()
+        if self._account.security is Security.STARTTLS:
+            await self._make_private(smtp)
+        await smtp.ehlo()
+        await self._log_in(smtp)
 
     async def _make_private(self, smtp: SMTP) -> None:
         await smtp.ehlo()
@@ -239,6 +289,7 @@ class _Exchange:
         self._stage = _Stage.OFFERED
         encoding = "utf-8" if self._letter.utf8 else "ascii"
         await smtp.mail(str(self._letter.sender), options=self._options(smtp), encoding=encoding)
+        self._heard = True
         await smtp.rcpt(str(self._letter.to), encoding=encoding)
         line, transport = smtp.protocol, smtp.transport
         if line is None or not isinstance(transport, asyncio.WriteTransport):
@@ -336,10 +387,3 @@ def _stuffed(wire: bytes) -> bytes:
     """The letter with a second dot before each line that starts with one."""
     stuffed = wire.replace(b"\r\n.", b"\r\n..")
     return b"." + stuffed if stuffed.startswith(b".") else stuffed
-
-
-async def _part(smtp: SMTP) -> None:
-    """Say goodbye. Nothing that happens from here on is about the letter."""
-    with suppress(Exception):
-        async with asyncio.timeout(_PARTING):
-            await smtp.quit()

@@ -94,7 +94,7 @@ def _subject(note: Note, words: str) -> str:
     """The title it was given, or its first heading, or its first words."""
     made = letter_head.subject(note.thread.title or "")
     made = made or letter_head.subject(letter_text.heading(note.body))
-    made = made or letter_head.subject(_BREAK.split(words.strip(), maxsplit=1)[0])
+    made = made or letter_head.subject(letter_head.opening(words))
     if not made:
         return "(no subject)"
     # Some programs show letters as one thread only if the later ones say that they answer.

@@ -18,6 +18,7 @@ from remit.errors import BadInput
 
 Fields: TypeAlias = Sequence[tuple[str, str]]  # name and value, the value folded as it goes out
 
+_GREETING: Final = 5  # words, as in "Dear Dr. Anna Smith,"
 MOST_SUBJECT: Final = 120
 _LINE: Final = 76
 _MOST_LINE: Final = 998
@@ -130,6 +131,14 @@ def subject(text: str) -> str:
     head = line[:MOST_SUBJECT]
     word, blank, _ = head.rpartition(" ")
     return (word if blank and len(word) > MOST_SUBJECT // 2 else head[:-1]).rstrip(" ,;:-") + "…"
+
+
+def opening(words: str) -> str:
+    """The line a letter is known by: its first, or the one behind the greeting."""
+    lines = [line.strip() for line in words.splitlines() if line.strip()]
+    greeted = len(lines) > 1 and lines[0].endswith(",") and len(lines[0].split()) <= _GREETING
+    line = lines[1] if greeted else lines[0] if lines else ""
+    return line[:1].upper() + line[1:]
 
 
 def message_id(key: str, domain: str) -> str:

@@ -115,7 +115,7 @@ body,.page{{background:#1a1916!important}}
 <td class="letter" align="left" dir="auto" style="text-align:start;padding:36px 40px;\
 background:#ffffff;\
 border:1px solid #e5e1d9;border-radius:14px;color:#22201c;font-family:{sans};font-size:16px;\
-line-height:1.6;">
+line-height:1.6;overflow-wrap:break-word;">
 {letter}
 </td></tr></table>
 </td></tr></table>

@@ -87,6 +87,11 @@ class Mailbox:
         self._patience = patience
         self._trust = None if account.security is Security.NONE else trust(account)
 
+    @property
+    def files_within(self) -> timedelta | None:
+        """How long it takes at most until a letter that left is filed; None: some never are."""
+        return self._filing.authoritative_after
+
     async def lookup(self, message_id: str, age: timedelta) -> Accepted | Retry | Unknown:
         """Whether a letter left that was handed over so long ago and never answered for."""
         found = await self._ask(lambda imap: _is_filed(imap, message_id, self._filing.folders))

@@ -6,7 +6,7 @@ nothing from starting: its channel answers that it is locked, and the owner is a
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TypeAlias
 
@@ -15,6 +15,7 @@ from remit.deliver.account import Account, Security
 from remit.deliver.apprise_ import Apprise, Target
 from remit.deliver.bridge import Bridge, Link
 from remit.deliver.email import Email
+from remit.deliver.forget import Forgetting
 from remit.deliver.letter import Sender, Thread
 from remit.deliver.mailbox import Filing, Mailbox
 from remit.deliver.returns import Returns
@@ -33,25 +34,28 @@ from remit.settings.channels import (
     Post,
     WhatsAppLine,
 )
-from remit.store import inbound, threads
+from remit.store import inbound, switches, threads
 from remit.store.database import Database
 
 Fitted: TypeAlias = WhatsApp | Bridge | Email | Webhook | Apprise
 
 
-def fit(keys: Keys, db: Database, clock: Clock) -> Outfit:
-    """Make every channel; what the settings got wrong is said with the channel's name."""
+def fit(keys: Keys, db: Database, clock: Clock, *, keep: int = 0) -> Outfit:
+    """Make every channel; what the settings got wrong is said with the channel's name.
+
+    `keep` is for how many days what came in is kept; 0 is for ever.
+    """
     made: dict[str, Channel] = {}
     chosen = keys.chosen
     for name, each in chosen.items():
         try:
-            made[name] = _made(name, each, keys, clock, _Past(name, db))
+            made[name] = _made(name, each, keys, clock, _Past(name, db, clock))
         except BadInput as error:
             raise BadInput(f"[channels.{name}]: {error}", field=name) from None
     ways = tuple(Way(name, CALLED[type(each)], each.aliases) for name, each in chosen.items())
     boxes = {name: each.mailbox for name, each in made.items() if isinstance(each, Email)}
     watch = Returns({name: box for name, box in boxes.items() if box}, db, clock)
-    return Outfit(made, ways, _hooks(chosen, keys), watch)
+    return Outfit(made, ways, _hooks(chosen, keys), watch, Forgetting(keep, db, clock))
 
 
 def complaints(keys: Keys, clock: Clock) -> dict[str, str]:
@@ -80,7 +84,7 @@ def _made(name: str, chosen: Chosen, keys: Keys, clock: Clock, past: "_Past | No
             return _email(name, chosen, keys, clock, past)
         case HookOut():
             hook = Hook(chosen.url, keys.token(chosen.secret), chosen.private, chosen.source)
-            return Webhook(hook, clock, name=name)
+            return Webhook(hook, clock, name=name, switch=past)
         case AppriseTargets():  # pragma: no branch - there is no other
             targets = {
                 target: Target(keys.token(str(secret)), chosen.private)
@@ -101,16 +105,23 @@ def _line(chosen: WhatsAppLine, keys: Keys) -> Line:
 
 @dataclass(frozen=True, slots=True)
 class _Past:
-    """What is kept of a channel: who wrote when, and which letters went before."""
+    """What is kept of a channel: who wrote when, which letters went before, whether it is off."""
 
     channel: str
     db: Database
+    clock: Clock
 
     async def last_at(self, address: str) -> datetime | None:
         return await self.db.read(inbound.last_at, self.channel, address)
 
     async def thread(self, parcel: Parcel) -> Thread:
         return Thread(earlier=await self.db.read(threads.earlier, parcel.key))
+
+    async def why_off(self) -> str | None:
+        return await self.db.read(switches.why_off, self.channel)
+
+    async def turn_off(self, why: str) -> None:
+        await self.db.write(switches.turn_off, self.channel, why, self.clock.now())
 
 
 async def _nobody(_: str) -> None:
@@ -150,7 +161,8 @@ def _mailbox(chosen: Post, keys: Keys, domain: str) -> Mailbox:
         keys.token(chosen.imap_password or chosen.password),
         _file(chosen.ca_file),
     )
-    return Mailbox(account, domain, Filing(chosen.sent_folders))
+    after = timedelta(minutes=chosen.filed_within) if chosen.filed_within else None
+    return Mailbox(account, domain, Filing(chosen.sent_folders, authoritative_after=after))
 
 
 def _security(word: str) -> Security:

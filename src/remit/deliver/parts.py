@@ -111,7 +111,10 @@ class _Knife:
 
     def _skip(self, place: int) -> int:
         blanks = _BLANKS.match(self._text, place)
-        return blanks.end() if blanks else place
+        if blanks is None:
+            return place
+        # A mark may stand on the last blank: the two are seen as one.
+        return blanks.end() - joined(self._text, blanks.end())
 
     def _border(self, tier: int, least: int, most: int) -> int | None:
         """The last place of its kind that parts nothing that belongs together."""

@@ -67,5 +67,5 @@ def _came(channel: str, bounced: Bounced) -> Came:
         ref=f"{channel} report {bounced.delivery_id} failed",
         channel=channel,
         body={"key": str(bounced.delivery_id), "progress": "failed", "why": bounced.answer.why},
-        report=Report(said, str(bounced.delivery_id)),
+        report=Report(said, channel, str(bounced.delivery_id)),
     )

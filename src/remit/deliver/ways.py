@@ -62,16 +62,17 @@ class Outfit:
     ways: tuple[Way, ...] = ()
     hooks: Mapping[str, HookIn] = field(default_factory=dict)
     watch: Watch | None = None
+    tidy: Watch | None = None
 
     def start(self) -> None:
-        """Begin to look for what comes back."""
-        if self.watch is not None:
-            self.watch.start()
+        """Begin to look for what comes back, and for what is too old to be kept."""
+        for each in filter(None, (self.watch, self.tidy)):
+            each.start()
 
     async def close(self) -> None:
         """Give back what the channels hold open."""
-        if self.watch is not None:
-            await self.watch.close()
+        for each in filter(None, (self.watch, self.tidy)):
+            await each.close()
         for channel in self.channels.values():
             if isinstance(channel, Closes):
                 await channel.close()

@@ -8,7 +8,8 @@
 
 Signed as Standard Webhooks says, packed as CloudEvents 1.0 says. The same parcel is the same bytes
 at every try; only the timestamp and with it the signature are new. A 2xx is a yes, and nothing else
-is. 410 says that nobody listens there any more, and then nothing more is sent there.
+is. 410 says that nobody listens there any more: then the hook is off, over every restart, and what
+is meant for it waits until the owner switches it on again.
 """
 
 import base64
@@ -17,10 +18,11 @@ import hashlib
 import hmac
 import json
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from http import HTTPStatus
-from typing import Final
+from typing import Final, Protocol
 
 from remit.deliver import place, safe_http, wire
 from remit.deliver.place import Barred
@@ -48,8 +50,30 @@ class Unheard(Retry):
     """Nobody knows whether it arrived, and it may go again all the same: its id is the same."""
 
 
-class Gone(Refused):
-    """Definitely not sent, and the receiver wants nothing more: the hook is to be switched off."""
+class Gone(Locked):
+    """Definitely not sent, and the receiver wants nothing more: the hook is off."""
+
+
+class Switch(Protocol):
+    """Whether a hook may be used, kept where a restart does not reach it."""
+
+    async def why_off(self) -> str | None:
+        """Why it is off; None if it is on."""
+
+    async def turn_off(self, why: str) -> None: ...
+
+
+class Loose:
+    """A switch that only this process knows of."""
+
+    def __init__(self) -> None:
+        self._why: str | None = None
+
+    async def why_off(self) -> str | None:
+        return self._why
+
+    async def turn_off(self, why: str) -> None:
+        self._why = why
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +105,12 @@ class Webhook:
         clock: Clock,
         *,
         name: str = "webhook",
+        switch: Switch | None = None,
         patience: float = PATIENCE,
         resolve: Resolve = safe_http.system,
     ) -> None:
         self.name: Final = name
-        self.gone = False  # a 410 was heard
+        self._switch = switch or Loose()
         self._failed: dict[str, int] = {}  # by key: so many tries, and none of them in doubt
         self._hook = hook
         self._clock = clock
@@ -107,19 +132,20 @@ class Webhook:
         return answer
 
     async def _try(self, parcel: Parcel) -> Answer:
-        if self.gone:
-            return Gone(f"The hook {self.name} is switched off: its receiver said that it is gone.")
         wrong = _wrong(parcel)
         if wrong is not None:
             return Refused(wrong)
         try:
+            off = await self._switch.why_off()
             keys = signing_keys(self._hook.secret())
         except Exception as error:  # noqa: BLE001 - no byte has left, and that must not be in doubt
             why = f"The secret of the hook cannot be read ({type(error).__name__})."
             return again(why, parcel.attempt)
+        if off is not None:
+            return Gone(f"{off.rstrip('.')}; `remit channels on {self.name}` switches it on again.")
         return await self._post(parcel, keys) if keys else Locked(_UNSIGNED)
 
-    async def find(self, parcel: Parcel) -> Accepted | Refused | None:
+    async def find(self, parcel: Parcel) -> Accepted | None:
         """What became of an event. It goes again as it is: who has it knows it by its id."""
         answer = await self._try(parcel)
         # A no is about this try alone: the one in doubt may have arrived all the same.
@@ -138,7 +164,10 @@ class Webhook:
         async with safe_http.open_client(found) as client:
             said = await wire.post_bytes(client, hook.url, headers, body, self._patience)
         answer = _answer(said, parcel, now)
-        self.gone = self.gone or isinstance(answer, Gone)
+        if isinstance(answer, Gone):
+            with suppress(Exception):  # if it cannot be kept, the next 410 is
+                await self._switch.turn_off(answer.why)
+            return Gone(f"{answer.why}; `remit channels on {self.name}` switches it on again.")
         return answer
 
 
@@ -206,7 +235,7 @@ def _answer(said: Said | Broken, parcel: Parcel, now: datetime) -> Answer:
     if family == 2:  # noqa: PLR2004 - as the codes are grouped
         return Accepted(parcel.key)
     if said.status == HTTPStatus.GONE:
-        return Gone("The receiver says that it is gone (410); the hook is switched off.")
+        return Gone("its receiver says that it is gone (410), so it is switched off")
     why = f"The hook answered {said.status}; only 2xx is a yes."
     if family == 3:  # noqa: PLR2004 - the same
         why = f"The hook answered {said.status}; it must answer at its address, not send us on."

@@ -23,7 +23,7 @@ _TRUER: Final = {
 def all_of(batch: Batch, hook: HookIn) -> list[Came]:
     """Everything in a call; nothing of it is left out."""
     return [
-        *(_reported(each, hook.channel) for each in batch.reports),
+        *(_reported(each, _of(hook, each.line)) for each in batch.reports),
         *(_said(each, hook) for each in batch.messages),
         *_noted(batch.strange, hook.channel),
     ]
@@ -32,6 +32,11 @@ def all_of(batch: Batch, hook: HookIn) -> list[Came]:
 def reports_on(channel: str, ref: str) -> str:
     """How the names of all reports on one message begin."""
     return f"{channel} report {ref} "
+
+
+def _of(hook: HookIn, line: str | None) -> str:
+    """The channel that our number stands for: one app has one door for all its numbers."""
+    return hook.lines.get(line or "", hook.channel)
 
 
 def _reported(report: Report, channel: str) -> Came:
@@ -50,13 +55,13 @@ def _reported(report: Report, channel: str) -> Came:
         channel=channel,
         body=body,
         said_at=report.at,
-        report=delivery.Report(said, report.key),
+        report=delivery.Report(said, channel, report.key),
         outdone_by=tuple(name + truer for truer in _TRUER[report.progress]),
     )
 
 
 def _said(message: Inbound, hook: HookIn) -> Came:
-    channel = hook.lines.get(message.line or "", hook.channel)
+    channel = _of(hook, message.line)
     media: Json = None
     if message.media is not None:
         thing = message.media

@@ -35,7 +35,7 @@ class Progress(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What became of a message of ours. `key` is the one it was sent with."""
+    """What became of a message of ours. `key` is the one it was sent with, `line` our number."""
 
     ref: str
     key: str | None
@@ -45,6 +45,7 @@ class Report:
     number: str | None = None
     code: int | None = None  # of a failure
     why: str | None = None
+    line: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +168,7 @@ def _value(value: Fields) -> Iterator[Report | Inbound | Strange]:
     line = _word(_fields(value.get("metadata")).get("phone_number_id"))
     people = [_fields(each) for each in _list(value.get("contacts"))]
     for status in _list(value.get("statuses")):
-        yield _report(_fields(status)) or _strange("a status", status)
+        yield _report(_fields(status), line) or _strange("a status", status)
     for message in _list(value.get("messages")):
         yield _inbound(_fields(message), line, people) or _strange("a message", message)
     for error in _list(value.get("errors")):
@@ -176,7 +177,7 @@ def _value(value: Fields) -> Iterator[Report | Inbound | Strange]:
         yield _strange("a change without anything in it", value)
 
 
-def _report(status: Fields) -> Report | None:
+def _report(status: Fields, line: str | None) -> Report | None:
     ref, told = _word(status.get("id")), status.get("status")
     if ref is None or told not in list(Progress):
         return None
@@ -192,6 +193,7 @@ def _report(status: Fields) -> Report | None:
         number=_word(status.get("recipient_id")),
         code=code if isinstance(code, int) and not isinstance(code, bool) else None,
         why=clean(details or error.get("title") or error.get("message"), "") or None,
+        line=line,
     )
 
 

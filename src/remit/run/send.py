@@ -115,8 +115,8 @@ async def _body(
         return Ready(delivery, reach, body)  # gated, and let go, as a whole
     to, seen, at = replace(delivery, address=reach.address), False, None
     most = rooms.courier.most((delivery,))
+    body = rooms.courier.shape(delivery, body)
     for tries in count():
-        body = rooms.courier.shape(delivery, body)
         judged = gate.judge_text(body, most=most, author=author, known=rooms.known)
         if isinstance(judged, Hold):
             question = ask.held(steps.task, tries, judged, Reply(body), delivery, reach)
@@ -129,7 +129,8 @@ async def _body(
             if isinstance(judged, Hold) or leave.policy is Policy.ASK:
                 return question
             return Ready(to, reach, judged.text, reach.owner)
-        # What the owner approved or wrote may go to whom it was meant for; the gate still looks.
+        # What the owner approved or wrote may go to whom it was meant for; the gate still looks,
+        # and nobody rewrites a letter of it.
         seen, at = True, decision.decided_at
         edited = (decision.text or "") if decision.answer is Answered.EDIT else body
         same = isinstance(judged, Hold) and edited == body

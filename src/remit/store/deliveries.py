@@ -10,11 +10,13 @@ from remit.model.delivery import (
     Answer,
     Delivery,
     DeliveryStatus,
+    Found,
     Locked,
     Refused,
     Report,
     Reported,
     Retry,
+    Sends,
     Unknown,
 )
 from remit.model.event import Entry, Kind
@@ -108,9 +110,7 @@ def split(
     _tell(tx, lease.task_id, place, Kind.DELIVERY_SPLIT, data, now)
 
 
-def clear(
-    tx: Tx, lease: Lease, delivery: Delivery, answer: Accepted | Refused, now: datetime
-) -> None:
+def clear(tx: Tx, lease: Lease, delivery: Delivery, answer: Found, now: datetime) -> None:
     """Settle a doubt by what a channel found out about it."""
     place = _hold(tx, lease, now)
     if not _cleared(tx, str(delivery.id), answer, now):
@@ -118,13 +118,25 @@ def clear(
     _tell_cleared(tx, lease.task_id, place, str(delivery.id), answer, now)
 
 
+def sends(tx: Tx, delivery: Delivery) -> Sends:
+    """What was tried with a delivery so far."""
+    row = tx.one("sum_attempts", {"id": delivery.id})
+    assert row is not None  # noqa: S101 - a sum is always one row
+    at = row["last_at"]
+    return Sends(
+        rows.number(row["last"]), None if at is None else rows.at(at), rows.number(row["out"])
+    )
+
+
 def report(tx: Tx, came: Report, now: datetime) -> TaskId | None:
     """Take in what a provider says later; return the task that can go on with it.
 
     A question that was put to the owner meanwhile stays his: the report is evidence, and he is
-    shown it. What was settled before stays as it is.
+    shown it. What was settled before stays as it is. It is held against its own channel: who can
+    sign for one has nothing to say about another.
     """
-    row = tx.one("find_delivery", {"key": came.key, "ref": came.said.ref})
+    meant: Params = {"key": came.key, "ref": came.said.ref, "channel": came.channel}
+    row = tx.one("find_delivery", meant)
     if row is None:
         return None
     task_id, delivery_id = TaskId(str(row["task_id"])), str(row["id"])
@@ -142,12 +154,12 @@ def report(tx: Tx, came: Report, now: datetime) -> TaskId | None:
     return task_id if woken else None
 
 
-def _cleared(tx: Tx, delivery_id: str, answer: Accepted | Refused, now: datetime) -> bool:
-    sent = isinstance(answer, Accepted)
+def _cleared(tx: Tx, delivery_id: str, answer: Found, now: datetime) -> bool:
+    _, status, why = _words(answer)
     told: Params = {
         "id": delivery_id,
-        "to": "sent" if sent else "refused",
-        "why": None if sent else _why(answer),
+        "to": status,
+        "why": why,
         "receipt": answer.ref if isinstance(answer, Accepted) else None,
         "now": rows.ms(now),
     }
@@ -162,10 +174,6 @@ def _tell_cleared(
     if isinstance(answer, Accepted):
         data["receipt"] = answer.ref
     _tell(tx, task_id, place, Kind.DELIVERY_SETTLED, data, now)
-
-
-def _why(answer: Accepted | Refused) -> str:
-    return "" if isinstance(answer, Accepted) else answer.why
 
 
 def _evidence(said: Reported) -> str:
@@ -218,3 +226,9 @@ def _tell(
     tx: Tx, task_id: TaskId, n: int, kind: Kind, data: dict[str, Json], now: datetime
 ) -> None:
     events.append(tx, task_id, n, Entry(kind, Actor.COURIER, data), now)
+
+
+def last_trouble(tx: Tx, channel: str) -> str | None:
+    """What went wrong last on a channel; None if nothing of late did."""
+    row = tx.one("last_trouble", {"channel": channel})
+    return rows.text(row["reason"]) if row else None

@@ -54,6 +54,11 @@ def take(tx: Tx, came: Sequence[Came], now: datetime) -> list[TaskId]:
     return woken
 
 
+def forget(tx: Tx, before: datetime) -> int:
+    """Drop what was heard before a moment; say how much that was."""
+    return tx.run("prune_inbound", {"before": rows.ms(before)})
+
+
 def last_at(tx: Tx, channel: str, address: str) -> datetime | None:
     """When the person behind an address last wrote on a channel."""
     asked: Params = {"channel": channel, "address": address}

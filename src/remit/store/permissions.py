@@ -2,25 +2,30 @@
 
 from datetime import datetime
 
+from remit.model.codec import Json
 from remit.model.delivery import Delivery
+from remit.model.event import Entry, Kind
 from remit.model.permit import Permission
 from remit.model.reply import Policy
-from remit.store import rows
+from remit.model.status import Actor
+from remit.store import events, rows
 from remit.store.database import Row, Tx
 
 
 def put(tx: Tx, permission: Permission, now: datetime) -> None:
-    """Keep one word about a person on a channel; what was said before does not count any more."""
-    tx.run(
-        "put_permission",
-        {
-            "contact": permission.contact,
-            "channel": permission.channel,
-            "address": permission.address,
-            "policy": permission.policy.value,
-            "now": rows.ms(now),
-        },
-    )
+    """Keep one word about a person on a channel; what was said before does not count any more.
+
+    It belongs to no task, but it lets messages out: the journal tells of it.
+    """
+    said: dict[str, Json] = {
+        "contact": permission.contact,
+        "channel": permission.channel,
+        "address": permission.address,
+        "policy": permission.policy.value,
+    }
+    kept = {name: str(value) for name, value in said.items()}
+    tx.run("put_permission", {**kept, "now": rows.ms(now)})
+    events.append(tx, None, 0, Entry(Kind.PERMISSION_GIVEN, Actor.OWNER, said), now)
 
 
 def every(tx: Tx) -> list[Permission]:

@@ -1,0 +1,108 @@
+"""What every server of the tests stands on: a port on loopback, and an end that waits for nobody.
+
+class Echo(Listener):
+    async def serve(self, reader, writer): …
+
+async with Echo() as echo:
+    … echo.port …
+"""
+
+import asyncio
+import socket
+import ssl
+import struct
+from contextlib import suppress
+from types import TracebackType
+from typing import Final, NamedTuple, Self
+
+HOST: Final = "127.0.0.1"
+
+
+class Listener:
+    """Serves each who connects in a task of his own; with the server all of them end."""
+
+    tls: ssl.SSLContext | None = None
+    _server: asyncio.Server
+    _busy: set[asyncio.Task[None]]
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One conversation. The line is closed after it."""
+        raise NotImplementedError
+
+    async def __aenter__(self) -> Self:
+        self._busy = set()
+        self._server = await asyncio.start_server(self._welcome, HOST, 0, ssl=self.tls)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._server.close()
+        for task in self._busy:
+            task.cancel()
+        await asyncio.gather(*self._busy, return_exceptions=True)
+        await self._server.wait_closed()
+
+    @property
+    def port(self) -> int:
+        port: int = self._server.sockets[0].getsockname()[1]
+        return port
+
+    @property
+    def root(self) -> str:
+        return f"http://{HOST}:{self.port}"
+
+    def _welcome(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(self._served(reader, writer))
+        self._busy.add(task)
+        task.add_done_callback(self._busy.discard)
+
+    async def _served(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            with suppress(OSError, asyncio.IncompleteReadError, ValueError):
+                await self.serve(reader, writer)
+        except asyncio.CancelledError:
+            writer.transport.abort()
+            raise
+        finally:
+            writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
+
+
+class Head(NamedTuple):
+    """The head of a request."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+
+    @property
+    def length(self) -> int:
+        return int(self.headers.get("content-length", "0"))
+
+
+async def read_head(reader: asyncio.StreamReader) -> Head:
+    """All of a request but its body."""
+    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+    request, *lines = head.strip().split("\r\n")
+    pairs = (line.partition(":") for line in lines)
+    method, path, _ = request.split(" ")
+    return Head(method, path, {name.strip().lower(): value.strip() for name, _, value in pairs})
+
+
+def head_of(status: int, headers: dict[str, str]) -> bytes:
+    """The head of an answer."""
+    lines = [f"HTTP/1.1 {status} Scripted", *(f"{name}: {told}" for name, told in headers.items())]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+
+
+def reset(writer: asyncio.StreamWriter) -> None:
+    """Break off as a crashed machine does: not a goodbye, a reset."""
+    plug = writer.get_extra_info("socket")
+    if plug is not None:
+        plug.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
