@@ -1,42 +1,65 @@
-"""Who may come in: this machine, this site, whoever holds the token.
+"""Who may come in: this machine, this site, whoever holds a token or is signed in.
 
 Loopback is no boundary. Any page the owner visits can send requests here, and a name that resolves
-to 127.0.0.1 makes them look like our own. So the Host must be ours (against DNS rebinding), an
-unsafe request must not come from another site (against forged forms), and the token must be right.
+to 127.0.0.1 makes them look like our own. So the Host must be ours (against DNS rebinding), what
+may change something must not come from another site (against forged forms and sockets), and the
+caller must be known. A browser sends its cookie whoever asks for it: with one, what may change
+something must also say our own Origin.
 """
 
-import hmac
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from re import Pattern
 from typing import Final
+from urllib.parse import quote
 
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from remit.model.caller import NOBODY
 from remit.server import problem
+from remit.server.call import Route
+from remit.server.callers import Callers, Known
 from remit.server.problem import Problem
 
-OWNER: Final = "owner"  # the only caller there is, so far
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+FEED: Final = "/feed/"  # what phones subscribe to: by any name, by the secret in its address
 HOOKS: Final = "/hooks/"  # what providers call: by any name, without a token, with a signature
+STATIC: Final = "/static/"  # what every page needs, the one for signing in too
 _NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
 _HTTP_PORT: Final = 80
-_HEADERS: Final = (
-    (b"cache-control", b"no-store"),
-    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"x-frame-options", b"DENY"),
-)
+_STARTS: Final = ("http.response.start", "websocket.http.response.start")
+_HEADERS: Final = {
+    b"cache-control": b"no-store",
+    b"content-security-policy": b"default-src 'none'; frame-ancestors 'none'",
+    b"cross-origin-opener-policy": b"same-origin",
+    b"cross-origin-resource-policy": b"same-origin",
+    b"referrer-policy": b"no-referrer",
+    b"x-content-type-options": b"nosniff",
+    b"x-frame-options": b"DENY",
+}
+_PAGE_HEADERS: Final = _HEADERS | {
+    b"content-security-policy": (
+        b"default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self';"
+        b" img-src 'self' data:; connect-src 'self'; manifest-src 'self'; form-action 'self';"
+        b" base-uri 'none'; frame-ancestors 'none'"
+    ),
+    # With `no-referrer` a browser hides the origin of a form, from us too.
+    b"referrer-policy": b"same-origin",
+}
 
 
 class Guard:
     """Stands before every route, those that are not there included."""
 
-    def __init__(self, app: ASGIApp, *, token: str, port: int, public: frozenset[str]) -> None:
+    def __init__(
+        self, app: ASGIApp, *, callers: Callers, port: int, routes: Iterable[Route]
+    ) -> None:
         self._app = app
-        self._token = token.encode()
-        self._public = public
+        self._callers = callers
+        routes = tuple(routes)
+        self._public = frozenset(route.path for route in routes if route.public)
+        self._pages = [compile_path(route.path)[0] for route in routes if route.page]
         named = {f"{name}:{port}" for name in _NAMES}
         self._hosts = named | set(_NAMES) if port == _HTTP_PORT else named
         self._origins = {f"http://{host}" for host in self._hosts}
@@ -47,30 +70,39 @@ class Guard:
             return
 
         async def safely(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *_HEADERS]
+            if message["type"] in _STARTS:
+                message["headers"] = _kept_safe(list(message.get("headers", ())))
             await send(message)
 
-        refusal = self._refusal(scope)
-        answer = self._app if refusal is None else problem.response(refusal)
+        answer: ASGIApp
+        try:
+            answer = await self._refusal(scope) or self._app
+        except Exception as error:  # noqa: BLE001 - the store may be away; the caller gets a problem
+            answer = problem.response(problem.of(error))
         await answer(scope, receive, safely)
 
-    def _refusal(self, scope: Scope) -> Problem | None:
+    async def _refusal(self, scope: Scope) -> Response | None:
+        scope["callers"], scope["caller"], scope["key"] = self._callers, NOBODY, ""
+        path: str = scope["path"]
         # A signature over every byte proves more than a name or a site does, and each call there
         # is held against one. Under any other name nothing but these answers.
-        if scope["path"].startswith(HOOKS):
+        if path.startswith((HOOKS, FEED)):
             return None
+        if elsewhere := self._elsewhere(scope):
+            return problem.response(elsewhere)
+        known = None if path.startswith(STATIC) else await self._known(scope)
+        if known is not None:
+            scope["caller"], scope["key"], scope["until"] = known.caller, known.key, known.until
+            forged = known.cookie and _is_unsafe(scope) and not _all(scope, b"origin")
+            return problem.response(_cross_site()) if forged else None
+        return None if path in self._public or path.startswith(STATIC) else self._stranger(scope)
+
+    def _elsewhere(self, scope: Scope) -> Problem | None:
+        """Asked under another name, or by another site."""
         if _only(scope, b"host").lower() not in self._hosts:
             sentence = "This is Remit, on loopback; it answers to no other name."
             return Problem("misdirected", sentence)
-        # A socket has no method; it can do whatever its messages say.
-        if scope.get("method") not in SAFE and not self._same_site(scope):
-            sentence = "Another site asked for this; only Remit's own pages may."
-            return Problem("cross-site", sentence)
-        if scope["path"] not in self._public and not self._has_token(scope):
-            sentence = "Give the token that lies in Remit's directory: `Authorization: Bearer …`."
-            return Problem("unauthorized", sentence, headers={"WWW-Authenticate": "Bearer"})
-        return None
+        return _cross_site() if _is_unsafe(scope) and not self._same_site(scope) else None
 
     def _same_site(self, scope: Scope) -> bool:
         """Programs send neither header; browsers send what no page can forge."""
@@ -79,10 +111,60 @@ class Guard:
         sites = _all(scope, b"sec-fetch-site")
         return origin_fits and all(site in ("same-origin", "none") for site in sites)
 
-    def _has_token(self, scope: Scope) -> bool:
-        scheme, _, given = _only(scope, b"authorization").partition(" ")
-        fits = hmac.compare_digest(given.strip().encode("latin-1"), self._token)
-        return fits and scheme.lower() == "bearer"
+    async def _known(self, scope: Scope) -> Known | None:
+        """Whoever shows a token is asked for nothing else, and is nobody if it is wrong."""
+        if given := _all(scope, b"authorization"):
+            scheme, _, token = given[0].partition(" ")
+            fits = len(given) == 1 and scheme.lower() == "bearer"
+            return await self._callers.by_token(token.strip().encode("latin-1")) if fits else None
+        cookie = _cookie(scope, self._callers.cookie)
+        return await self._callers.by_cookie(cookie.encode("latin-1")) if cookie else None
+
+    def _stranger(self, scope: Scope) -> Response:
+        """People are shown where to sign in; programs are told what is missing."""
+        path: str = scope["path"]
+        wants = f"/sign-in?next={quote(_target(scope), safe='/')}"
+        is_page = scope.get("method") in ("GET", "HEAD") and _matches(self._pages, path)
+        headers = {"WWW-Authenticate": "Bearer"}
+        if is_page and not _all(scope, b"hx-request"):
+            return RedirectResponse(wants, 303)
+        if is_page:
+            headers["HX-Redirect"] = "/sign-in"  # a part of a page has no place for another page
+        sentence = "Give the token that lies in Remit's directory: `Authorization: Bearer …`."
+        return problem.response(Problem("unauthorized", sentence, headers=headers))
+
+
+def _is_unsafe(scope: Scope) -> bool:
+    """A socket has no method; it can do whatever its messages say."""
+    return scope.get("method") not in SAFE
+
+
+def _cross_site() -> Problem:
+    return Problem("cross-site", "Another site asked for this; only Remit's own pages may.")
+
+
+def _kept_safe(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Add what keeps browsers honest; what an answer says of itself stands."""
+    said = {name.lower(): value for name, value in headers}
+    is_page = said.get(b"content-type", b"").startswith(b"text/html")
+    wanted = _PAGE_HEADERS if is_page else _HEADERS
+    return [*headers, *((name, value) for name, value in wanted.items() if name not in said)]
+
+
+def _target(scope: Scope) -> str:
+    query = scope["query_string"].decode("latin-1")
+    return f"{scope['path']}?{query}" if query else str(scope["path"])
+
+
+def _matches(patterns: Iterable[Pattern[str]], path: str) -> bool:
+    return any(pattern.match(path) for pattern in patterns)
+
+
+def _cookie(scope: Scope, ours: str) -> str:
+    """Our cookie, if it came once; read by hand, for other programs of this machine set others."""
+    pairs = [part.partition("=") for line in _all(scope, b"cookie") for part in line.split(";")]
+    found = [value.strip() for name, _, value in pairs if name.strip() == ours]
+    return found[0] if len(found) == 1 else ""
 
 
 def _all(scope: Scope, name: bytes) -> Sequence[str]:

@@ -1,0 +1,42 @@
+"""`remit open`: the dashboard in your browser, signed in."""
+
+import os
+import sys
+import webbrowser
+from typing import Annotated, Final
+
+from remit import settings as house_settings
+from remit.cli import codes, out, remote
+from remit.cli.options import AsJson, flag
+from remit.errors import Unreachable
+
+_SCREENS: Final = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
+
+
+def open_(
+    *,
+    print_: Annotated[bool, flag("Only print the link.", "--print")] = False,
+    json: AsJson = False,
+) -> int:
+    """Make a link that signs a browser in, once, within 15 minutes; and open it."""
+    home = house_settings.load().home
+    found = remote.reach(home)
+    if isinstance(found, str):
+        raise Unreachable(str(home), f"{found} `remit up` starts one.")
+    try:
+        link = found.url + found.invite()
+    finally:
+        found.close()
+    shown = not print_ and _has_screen() and webbrowser.open(link)
+    if json:
+        out.emit({"url": link, "opened": shown})
+        return codes.DONE
+    if shown:
+        out.say("Opened in your browser. If nothing shows, this link does the same, once:")
+    out.line(link)
+    return codes.DONE
+
+
+def _has_screen() -> bool:
+    """Without one, a browser of the terminal would take it over."""
+    return sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in _SCREENS)

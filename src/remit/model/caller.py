@@ -1,0 +1,32 @@
+"""Who calls, and what for: a person with every right, or a program with some."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class Scope(StrEnum):
+    READ = "read"  # look
+    WRITE = "write"  # entrust, stop, start
+    APPROVE = "approve"  # decide what waits for the owner
+    ADMIN = "admin"  # tokens, channels, contacts, rules
+
+
+ALL: Final = frozenset(Scope)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """An agent is never one who decides: no token of an agent holds `approve` or `admin`."""
+
+    name: str
+    scopes: frozenset[Scope] = ALL
+    agent: bool = False
+
+    def may(self, scope: Scope) -> bool:
+        return scope in self.scopes and not (self.agent and scope in OWNERS)
+
+
+OWNERS: Final = frozenset({Scope.APPROVE, Scope.ADMIN})
+OWNER: Final = Caller("owner")
+NOBODY: Final = Caller("nobody", frozenset())

@@ -1,0 +1,212 @@
+"""Who calls: the owner by the token of his directory or a browser, a program by a token of its own.
+
+Nothing that opens this door is kept as it is: the store has hashes, and whoever lost a secret makes
+a new one. What was revoked opens nothing from the next request on, and its sockets are closed.
+"""
+
+import hashlib
+import hmac
+import secrets
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import ceil
+from typing import Final
+
+from remit.errors import BadInput, NotFound
+from remit.model.caller import OWNER, OWNERS, Caller, Scope
+from remit.model.codec import JsonMap, stamp
+from remit.model.ids import Ids
+from remit.ports import Clock
+from remit.store import callers
+from remit.store.callers import SignIn, Token
+from remit.store.database import Database
+
+PROGRAM: Final = "tok-"  # how the id of a program's token begins
+PREFIX: Final = "remit_"  # so that a token is known for one wherever it is found
+CODE_LIFE: Final = timedelta(minutes=15)
+SIGN_IN_LIFE: Final = timedelta(days=30)
+MOST_TRIES: Final = 10
+_TRIES_WITHIN: Final = timedelta(minutes=1)
+_TOUCH_EVERY: Final = timedelta(minutes=1)
+_BYTES: Final = 32
+_LONGEST_NAME: Final = 60
+_RESERVED: Final = frozenset({"owner", "nobody"})
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A caller, and what he came in with: `owner`, or the id of a token or a sign-in."""
+
+    caller: Caller
+    key: str
+    until: datetime | None = None
+    cookie: bool = False  # a browser sent it by itself, so its site must be looked at
+
+
+class Callers:
+    """Knows every caller, makes new tokens and sign-ins, and takes them back."""
+
+    def __init__(self, db: Database, clock: Clock, ids: Ids, token: str, port: int = 0) -> None:
+        self.cookie = cookie_of(port)
+        self._db = db
+        self._clock = clock
+        self._ids = ids
+        self._token = token.encode()
+        self._gone: list[Callable[[str], None]] = []
+        self._wrong: deque[datetime] = deque(maxlen=MOST_TRIES)
+
+    def on_gone(self, tell: Callable[[str], None]) -> None:
+        """Call `tell(key)` when a token or a sign-in has ended."""
+        self._gone.append(tell)
+
+    # Who it is ----------------------------------------------------------------------------------
+
+    async def by_token(self, given: bytes) -> Known | None:
+        if hmac.compare_digest(given, self._token):
+            return Known(OWNER, "owner")
+        now = self._clock.now()
+        token = await self._db.read(callers.token_of, _digest(given), now)
+        if token is None:
+            return None
+        if _is_stale(token.used_at, now):
+            await self._db.write(callers.touch_token, token.id, now)
+        return Known(token.caller, token.id, token.expires_at)
+
+    async def by_cookie(self, given: bytes) -> Known | None:
+        now = self._clock.now()
+        found = await self._db.read(callers.sign_in_of, _digest(given), now)
+        if found is None:
+            return None
+        if _is_stale(found.used_at, now):
+            await self._db.write(callers.touch_sign_in, found.id, now)
+        return Known(OWNER, found.id, found.expires_at, cookie=True)
+
+    # Browsers -----------------------------------------------------------------------------------
+
+    async def code(self) -> str:
+        """What a link carries: it opens once, within a quarter of an hour."""
+        made, now = secrets.token_urlsafe(_BYTES), self._clock.now()
+        await self._db.write(callers.add_code, _digest(made.encode()), now, now + CODE_LIFE)
+        return made
+
+    async def sign_in_by_code(self, code: str) -> str | None:
+        """Use a code up; return what the browser is to keep, or None if it opens nothing."""
+        sign_in, secret = self._sign_in()
+        digests = _digest(code.encode()), _digest(secret.encode())
+        used = await self._db.write(callers.exchange, digests[0], sign_in, digests[1])
+        return secret if used else None
+
+    async def sign_in_by_token(self, token: str) -> str | None:
+        """Only the owner's own token makes a browser his."""
+        if not hmac.compare_digest(token.strip().encode(), self._token):
+            return None
+        sign_in, secret = self._sign_in()
+        await self._db.write(callers.add_sign_in, sign_in, _digest(secret.encode()))
+        return secret
+
+    async def sign_ins(self) -> list[SignIn]:
+        return await self._db.read(callers.sign_ins, self._clock.now())
+
+    async def sign_out(self, sign_in: str) -> None:
+        if not await self._db.write(callers.end_sign_in, sign_in, self._clock.now()):
+            raise NotFound("sign-in", sign_in[:60])
+        self._tell(sign_in)
+
+    def wait_after_wrong(self) -> int:
+        """Seconds until another try is heard; 0 if one is now."""
+        if len(self._wrong) < MOST_TRIES:
+            return 0
+        left = (self._wrong[0] + _TRIES_WITHIN - self._clock.now()).total_seconds()
+        return max(0, ceil(left))
+
+    def note_wrong(self) -> None:
+        self._wrong.append(self._clock.now())
+
+    def _sign_in(self) -> tuple[SignIn, str]:
+        now = self._clock.now()
+        made = SignIn(id=f"sig-{self._ids.ulid()}", created_at=now, expires_at=now + SIGN_IN_LIFE)
+        return made, secrets.token_urlsafe(_BYTES)
+
+    # Programs -----------------------------------------------------------------------------------
+
+    async def tokens(self) -> list[Token]:
+        return await self._db.read(callers.tokens)
+
+    async def make(
+        self, by: Caller, name: str, scopes: frozenset[Scope], *, agent: bool, days: int | None
+    ) -> tuple[Token, str]:
+        """A new token and its secret, which nobody can be shown again."""
+        check(by, name, scopes, agent=agent)
+        now = self._clock.now()
+        until = None if days is None else now + timedelta(days=days)
+        token = Token(
+            id=f"{PROGRAM}{self._ids.ulid()}",
+            name=name,
+            scopes=scopes,
+            agent=agent,
+            created_at=now,
+            expires_at=until,
+        )
+        secret = PREFIX + secrets.token_urlsafe(_BYTES)
+        await self._db.write(callers.add_token, token, _digest(secret.encode()))
+        return token, secret
+
+    async def revoke(self, token_id: str) -> Token:
+        token = await self._db.write(callers.revoke_token, token_id[:60], self._clock.now())
+        self._tell(token_id)
+        return token
+
+    def _tell(self, key: str) -> None:
+        for tell in self._gone:
+            tell(key)
+
+
+def cookie_of(port: int) -> str:
+    """What a browser's cookie is called: to cookies, all ports of a machine are one place."""
+    return f"remit-{port}"
+
+
+def check(by: Caller, name: str, scopes: frozenset[Scope], *, agent: bool) -> None:
+    """Refuse, with a sentence, a token that must not be."""
+    if not 1 <= len(name) <= _LONGEST_NAME or not name.isprintable() or name != name.strip():
+        sentence = f"A token's name is 1 to {_LONGEST_NAME} letters on one line."
+        raise BadInput(sentence, field="name")
+    if name.casefold() in _RESERVED:
+        sentence = f"{name!r} is what Remit itself calls someone; choose another name."
+        raise BadInput(sentence, field="name")
+    if not scopes:
+        known = ", ".join(Scope)
+        raise BadInput(f"A token needs at least one scope: {known}.", field="scopes")
+    if agent and scopes & OWNERS:
+        wrong = ", ".join(scope for scope in Scope if scope in scopes & OWNERS)
+        sentence = f"An agent never decides: its token may hold read and write, not {wrong}."
+        raise BadInput(sentence, field="scopes")
+    if beyond := [scope for scope in Scope if scope in scopes and not by.may(scope)]:
+        sentence = f"{by.name} may not give what it does not hold: {', '.join(beyond)}."
+        raise BadInput(sentence, field="scopes")
+
+
+def shape(token: Token) -> JsonMap:
+    """A token as it is shown; its secret is not known any more."""
+    return {
+        "id": token.id,
+        "name": token.name,
+        "agent": token.agent,
+        "scopes": [scope.value for scope in Scope if scope in token.scopes],
+        "createdAt": stamp(token.created_at),
+        "usedAt": stamp(token.used_at) if token.used_at else None,
+        "expiresAt": stamp(token.expires_at) if token.expires_at else None,
+        "revokedAt": stamp(token.revoked_at) if token.revoked_at else None,
+    }
+
+
+def _digest(secret: bytes) -> bytes:
+    # Secrets of 256 random bits: a slow hash would protect nothing more.
+    return hashlib.sha256(secret).digest()
+
+
+def _is_stale(used_at: datetime | None, now: datetime) -> bool:
+    """When it was used is kept to the minute: else each request would be a write."""
+    return used_at is None or now - used_at >= _TOUCH_EVERY

@@ -1,0 +1,146 @@
+"""The live line: one follower of the journal tells every socket, and waits for none for long."""
+
+import asyncio
+import logging
+from typing import Final
+
+from starlette.routing import WebSocketRoute
+from starlette.websockets import WebSocket
+
+from remit.model.caller import Caller, Scope
+from remit.model.event import Event
+from remit.server import news, problem
+from remit.server.callers import Callers
+from remit.server.news import News
+from remit.server.problem import Problem
+from remit.server.seat import OVERLOADED, PAGE, SIGNED_OUT, TROUBLE, Seat
+from remit.wiring import House
+
+PATH: Final = "/ws"
+MOST_SEATS: Final = 300
+_CHUNK: Final = 64  # messages that are handed out before everybody may send
+_BREATH: Final = 0.005  # seconds
+_COUNT_EVERY: Final = 0.5
+_LOG: Final = logging.getLogger("remit.server")
+
+
+class Live:
+    """Who listens now. The follower lives as long as somebody does."""
+
+    def __init__(self, house: House, callers: Callers) -> None:
+        self.seq = 0
+        self._house = house
+        self._seats: set[Seat] = set()
+        self._work: tuple[asyncio.Task[None], ...] = ()
+        self._dirty = asyncio.Event()
+        self._begun = asyncio.Event()
+        callers.on_gone(self._dismiss)
+
+    @property
+    def route(self) -> WebSocketRoute:
+        return WebSocketRoute(PATH, self.answer)
+
+    @property
+    def seats(self) -> frozenset[Seat]:
+        return frozenset(self._seats)
+
+    async def answer(self, socket: WebSocket) -> None:
+        """A socket that the guard let in."""
+        caller: Caller = socket.scope["caller"]
+        if not caller.may(Scope.READ):
+            sentence = f"{caller.name} may not listen: it needs the scope `read`."
+            await socket.send_denial_response(problem.response(Problem("forbidden", sentence)))
+            return
+        await socket.accept()
+        if len(self._seats) >= MOST_SEATS:
+            await socket.close(OVERLOADED, f"{MOST_SEATS} listen already; come back later.")
+            return
+        seat = Seat(socket, self, socket.scope["key"], self._house.clock.now)
+        self._seats.add(seat)
+        try:
+            await self._follow_along()
+            await seat.run(socket.scope["until"])
+        finally:
+            self._seats.discard(seat)
+            if not self._seats:
+                self._rest()
+
+    # What a seat asks ---------------------------------------------------------------------------
+
+    async def last(self) -> int:
+        return await self._house.journal.last()
+
+    async def page(self, since: int) -> list[News]:
+        return await self._house.db.read(news.page, since, PAGE)
+
+    def count_soon(self) -> None:
+        self._dirty.set()
+
+    # Telling all --------------------------------------------------------------------------------
+
+    async def _follow_along(self) -> None:
+        if not self._work:
+            self._begun = asyncio.Event()
+            self._work = (asyncio.create_task(self._follow()), asyncio.create_task(self._tally()))
+            for each in self._work:
+                each.add_done_callback(self._over)
+        await self._begun.wait()
+
+    async def _follow(self) -> None:
+        self.seq = await self.last()
+        self._begun.set()
+        async for page in self._house.journal.pages(self.seq):
+            for start in range(0, len(page), PAGE):
+                await self._hand_out(page[start : start + PAGE])
+            self._dirty.set()
+
+    async def _hand_out(self, found: list[Event]) -> None:
+        handed = 0
+        for told in await self._house.db.read(news.told, found):
+            self.seq = told.seq
+            for seat in tuple(self._seats):
+                seat.offer(told)
+            handed += len(told.texts)
+            if handed >= _CHUNK:
+                handed = 0
+                await self._breathe()
+
+    async def _breathe(self) -> None:
+        """Let everybody send. Who is half full is waited for, but only so often."""
+        await asyncio.sleep(0)
+        while late := [seat for seat in self._seats if seat.is_late]:
+            for seat in late:
+                seat.breaths -= 1
+            await asyncio.sleep(_BREATH)
+
+    async def _tally(self) -> None:
+        while True:
+            await self._dirty.wait()
+            self._dirty.clear()
+            if any(seat.counted for seat in self._seats):
+                text = await self._house.db.read(news.counts, self._house.clock.now())
+                for seat in tuple(self._seats):
+                    if seat.counted:
+                        seat.count(text)
+            await asyncio.sleep(_COUNT_EVERY)
+
+    def _over(self, work: "asyncio.Task[None]") -> None:
+        """Whatever ended it: those who listen come back, and with the first it begins anew."""
+        error = None if work.cancelled() else work.exception()
+        if error is None:
+            return
+        _LOG.warning("The live line broke: %s", error)
+        for seat in tuple(self._seats):
+            seat.end(TROUBLE, "The journal cannot be read just now; come back.")
+        self._begun.set()  # who waits for the beginning must hear of the end
+        self._rest()
+
+    def _rest(self) -> None:
+        for work in self._work:
+            work.cancel()
+        self._work = ()
+
+    def _dismiss(self, key: str) -> None:
+        for seat in tuple(self._seats):
+            if seat.key == key:
+                seat.end(SIGNED_OUT, "You are signed out.")

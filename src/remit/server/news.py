@@ -1,0 +1,165 @@
+"""Events as the messages of a socket: S3's words, each with its place in the journal.
+
+A task is shown as it stands when it is told, not as it stood then: what follows is told anyway.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from remit.errors import NotFound
+from remit.journal import transcript
+from remit.model.codec import JsonMap, stamp
+from remit.model.event import Event, Kind
+from remit.model.ids import TaskId
+from remit.model.status import Status
+from remit.model.task import Task
+from remit.model.view import View, s3_status, show
+from remit.store import events, inbox, tasks
+from remit.store.database import Tx
+
+LONGEST: Final = 16_000  # letters of one text; the log of the task has the rest
+_COUNTED_TO: Final = 10_000  # nobody reads a badge with more
+_RESULTS: Final = frozenset({Status.COMPLETED, Status.FAILED, Status.CANCELLED})
+_GROUPS: Final = {
+    "pending": (Status.NEW, Status.READY),
+    "running": (Status.RUNNING, Status.VERIFYING, Status.DELIVERING),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """All that one event is told in; none of it is sent without the rest."""
+
+    seq: int
+    task_id: TaskId | None
+    texts: tuple[str, ...]
+    size: int  # bytes
+
+
+def page(tx: Tx, since: int, limit: int) -> list[News]:
+    """What happened after a place, as messages."""
+    return told(tx, events.after(tx, since, limit))
+
+
+def told(tx: Tx, found: Sequence[Event]) -> list[News]:
+    shown: dict[TaskId, Task | None] = {}
+    for event in found:
+        if event.task_id is not None and event.task_id not in shown:
+            shown[event.task_id] = _get(tx, event.task_id)
+    return [_news(event, shown.get(event.task_id) if event.task_id else None) for event in found]
+
+
+def counts(tx: Tx, now: datetime) -> str:
+    """How many tasks stand where, and how many things want the owner."""
+    found = tasks.counts(tx, _COUNTED_TO)
+    numbers: JsonMap = {status.value: found.get(status.value, 0) for status in Status}
+    for name, those in _GROUPS.items():
+        numbers[name] = sum(found.get(status.value, 0) for status in those)
+    numbers["waiting"] = inbox.needs(tx, now).total
+    return _text({"type": "counts", "counts": numbers})
+
+
+def plain(kind: str, seq: int) -> str:
+    return _text({"type": kind, "seq": seq})
+
+
+def _get(tx: Tx, task_id: TaskId) -> Task | None:
+    try:
+        return tasks.get(tx, task_id)
+    except NotFound:
+        return None
+
+
+def _news(event: Event, task: Task | None) -> News:
+    if event.kind is Kind.TURN_SAID:
+        text = _text(_message(event, "conversation:turn", {**event.data}, more=False))
+        return News(event.seq, None, (text,), len(text.encode()))
+    if task is None:
+        return News(event.seq, event.task_id, (), 0)
+    said = _SAY.get(event.kind, _updated)(event, task)
+    texts = tuple(
+        _text(_message(event, kind, body, more=n < len(said)))
+        for n, (kind, body) in enumerate(said.items(), 1)
+    )
+    return News(event.seq, task.id, texts, sum(len(text.encode()) for text in texts))
+
+
+def _message(event: Event, kind: str, body: JsonMap, *, more: bool) -> JsonMap:
+    head: JsonMap = {
+        "type": kind,
+        "seq": event.seq,
+        "taskId": event.task_id,
+        "at": stamp(event.at),
+        "event": event.kind.value,
+    }
+    if more:
+        head["more"] = True  # of this event: who breaks off here has not seen it whole
+    return head | body
+
+
+def _created(_: Event, task: Task) -> dict[str, JsonMap]:
+    return {"task:created": {"task": show(task, View.S3)}}
+
+
+def _updated(event: Event, task: Task) -> dict[str, JsonMap]:
+    told: JsonMap = {"task": show(task, View.S3)}
+    return {"task:updated": told | {"what": event.data["what"]} if "what" in event.data else told}
+
+
+def _moved(event: Event, task: Task) -> dict[str, JsonMap]:
+    to = Status(str(event.data.get("to", task.status.value)))
+    then = replace(task, status=to, deleted_at=None)
+    status: JsonMap = {"status": s3_status(then), "state": to.value, "was": event.data.get("was")}
+    if to not in _RESULTS:
+        return {"task:status": status}
+    summary = event.data.get("summary") or event.data.get("note") or task.result_summary
+    result: JsonMap = {"status": s3_status(then), "state": to.value, "result": summary}
+    result["task"] = show(task, View.S3)
+    return {"task:status": status, "task:result": result}
+
+
+def _logged(event: Event, task: Task) -> dict[str, JsonMap]:
+    turn = transcript.record(event)
+    content = turn.get("content")
+    if isinstance(content, str) and len(content) > LONGEST:
+        turn |= {"content": content[:LONGEST], "cut": True}
+    # What was heard of a run may have ticked an item of its work.
+    said: dict[str, JsonMap] = {"task:log": {"turn": turn}}
+    return said | _updated(event, task)
+
+
+def _asked(event: Event, task: Task) -> dict[str, JsonMap]:
+    asked: JsonMap = {
+        "reason": event.data.get("reason"),
+        "question": event.data.get("question"),
+        "reviewId": event.data.get("review"),
+        "title": task.title,
+    }
+    return {"task:needs-attention": asked}
+
+
+def _settled(event: Event, task: Task) -> dict[str, JsonMap]:
+    shown = show(task, View.S3)["delivery"]
+    parts = shown if isinstance(shown, list) else []
+    wanted = event.data.get("delivery")
+    mine = [part for part in parts if isinstance(part, dict) and part["id"] == wanted]
+    settled: JsonMap = {"answer": event.data.get("answer"), "delivery": mine[0] if mine else None}
+    return {"task:delivery_complete": settled}
+
+
+# How each kind is told; all the others are a task that has changed.
+_SAY: Final[Mapping[Kind, Callable[[Event, Task], dict[str, JsonMap]]]] = {
+    Kind.TASK_CREATED: _created,
+    Kind.TASK_MOVED: _moved,
+    Kind.RUN_SAID: _logged,
+    Kind.STEP_DONE: _logged,
+    Kind.REVIEW_OPENED: _asked,
+    Kind.DELIVERY_SETTLED: _settled,
+}
+
+
+def _text(message: JsonMap) -> str:
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":"))

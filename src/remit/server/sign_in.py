@@ -1,0 +1,136 @@
+"""Signing in: a link that opens once, or the owner's token; and signing out.
+
+A browser keeps a cookie that no script can read and no other site can have sent along.
+"""
+
+from typing import Annotated, Final
+from urllib.parse import urlsplit
+
+from pydantic import Field
+
+from remit.server.bodies import Body, Nothing
+from remit.server.call import Answer, Call, Query, Route
+from remit.server.callers import SIGN_IN_LIFE
+from remit.server.web import env
+
+_USED: Final = (
+    "This link was used before or is older than 15 minutes. Run `remit open` for another."
+)
+_WRONG: Final = "This is not the token in Remit's directory (the file `token`)."
+_WAIT: Final = "Too many wrong tries. Wait {} s, then try again."
+_COOKIE: Final = "{}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age={}"
+
+
+class Key(Body):
+    """What a person pastes."""
+
+    token: Annotated[str, Field(max_length=500)] = ""
+    next: Annotated[str, Field(max_length=2000)] = "/"
+
+
+async def look(call: Call) -> Answer:
+    """Use up the code of the link; without one, ask for the token."""
+    after, code = _local(call.text("next")), call.text("code")
+    if code is None:
+        return _go(after) if call.key.startswith("sig-") else _page(after)
+    # A right code is always heard: strangers who make wrong ones must not keep the owner out.
+    secret = await call.callers.sign_in_by_code(code)
+    if secret is not None:
+        return _signed_in(call, secret, after)
+    return _refused(call, _USED, after)
+
+
+async def enter(call: Call) -> Answer:
+    said = call.read(Key)
+    after = _local(said.next)
+    if wait := call.callers.wait_after_wrong():
+        return _too_many(wait, after)
+    secret = await call.callers.sign_in_by_token(said.token)
+    if secret is None:
+        return _refused(call, _WRONG, after)
+    return _signed_in(call, secret, after)
+
+
+async def leave(call: Call) -> Answer:
+    call.read(Nothing)
+    if call.key.startswith("sig-"):
+        await call.callers.sign_out(call.key)
+    gone = _COOKIE.format(call.callers.cookie, "", 0)
+    return Answer("", 303, "/sign-in", headers={"Set-Cookie": gone})
+
+
+def _signed_in(call: Call, secret: str, after: str) -> Answer:
+    life = int(SIGN_IN_LIFE.total_seconds())
+    kept = _COOKIE.format(call.callers.cookie, secret, life)
+    return Answer("", 303, after, headers={"Set-Cookie": kept})
+
+
+def _go(after: str) -> Answer:
+    return Answer("", 303, after)
+
+
+def _refused(call: Call, sentence: str, after: str) -> Answer:
+    if wait := call.callers.wait_after_wrong():
+        return _too_many(wait, after)
+    call.callers.note_wrong()
+    return _page(after, sentence, 401)
+
+
+def _too_many(wait: int, after: str) -> Answer:
+    return _page(after, _WAIT.format(wait), 429, {"Retry-After": str(wait)})
+
+
+def _page(
+    after: str, wrong: str = "", status: int = 200, headers: dict[str, str] | None = None
+) -> Answer:
+    page = env.render("pages/sign-in.html", {"next": after, "wrong": wrong})
+    return Answer(page, status, media="text/html", headers=headers or {})
+
+
+def _local(address: str | None) -> str:
+    """Where to go then: a path of ours, whatever the link says."""
+    found = address or "/"
+    # Browsers read `//x` and `/\\x` as another host, and leave out what cannot be printed.
+    told = urlsplit(found) if found.isprintable() and "\\" not in found else None
+    plain = told is not None and not told.scheme and not told.netloc
+    is_ours = plain and found.startswith("/") and not found.startswith("//")
+    return found if is_ours and not found.startswith("/sign-") else "/"
+
+
+ROUTES: Final = (
+    Route(
+        method="GET",
+        path="/sign-in",
+        does=look,
+        says="Sign a browser in",
+        gives="Page",
+        query=(
+            Query("code", "What the link carries.", {"type": "string"}),
+            Query("next", "Where to go then.", {"type": "string"}),
+        ),
+        public=True,
+        page=True,
+    ),
+    Route(
+        method="POST",
+        path="/sign-in",
+        does=enter,
+        says="Sign a browser in with the token",
+        gives="Page",
+        status=303,
+        body=Key,
+        public=True,
+        page=True,
+    ),
+    Route(
+        method="POST",
+        path="/sign-out",
+        does=leave,
+        says="Sign this browser out",
+        gives="Page",
+        status=303,
+        body=Nothing,
+        public=True,
+        page=True,
+    ),
+)

@@ -1,0 +1,89 @@
+"""Files for the browser: read once at the start, told apart by their content.
+
+Under an address that names the content (`?v=…`) a browser keeps a file for good; under a bare one
+it asks each time whether there is another.
+"""
+
+import gzip
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from remit.server import problem
+from remit.server.problem import Problem
+
+FOLDER: Final = Path(__file__).parent / "static"
+DIGITS: Final = 12
+_FOR_GOOD: Final = "public, max-age=31536000, immutable"
+_ASK_AGAIN: Final = "no-cache"
+_KINDS: Final = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".webmanifest": "application/manifest+json",
+    ".json": "application/json",
+    ".png": "image/png",
+    ".ico": "image/x-icon",
+    ".woff2": "font/woff2",
+    ".md": "text/plain; charset=utf-8",
+    ".txt": "text/plain; charset=utf-8",
+}
+_PACKED_ALREADY: Final = frozenset({".png", ".woff2", ".ico"})
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    raw: bytes
+    packed: bytes | None  # by gzip, if that is worth it
+    kind: str
+    digest: str
+
+
+@cache
+def files() -> Mapping[str, File]:
+    """Every file there is, by its name under `/static/`; no other can be asked for."""
+    found = (path for path in sorted(FOLDER.rglob("*")) if path.is_file() and path.suffix in _KINDS)
+    return {path.relative_to(FOLDER).as_posix(): _read(path) for path in found}
+
+
+async def fetch(request: Request) -> Response:
+    file = files().get(request.path_params["path"])
+    if file is None:
+        return problem.response(Problem("not-found", "There is no such file."))
+    packs = file.packed is not None and _takes_gzip(request)
+    named = request.query_params.get("v") == file.digest
+    headers = {
+        "Cache-Control": _FOR_GOOD if named else _ASK_AGAIN,
+        "ETag": f'"{file.digest}{"-gz" if packs else ""}"',
+        "Vary": "Accept-Encoding",
+    }
+    if request.headers.get("if-none-match") == headers["ETag"]:
+        return Response(status_code=304, headers=headers)
+    if packs:
+        headers["Content-Encoding"] = "gzip"
+    body = file.packed if packs and file.packed is not None else file.raw
+    return Response(body, headers=headers | {"Content-Type": file.kind})
+
+
+ROUTE: Final = Route("/static/{path:path}", fetch, methods=["GET"])
+
+
+def _read(path: Path) -> File:
+    raw = path.read_bytes()
+    packed = None if path.suffix in _PACKED_ALREADY else gzip.compress(raw, 9, mtime=0)
+    digest = hashlib.sha256(raw).hexdigest()[:DIGITS]
+    worth = packed if packed is not None and len(packed) < len(raw) else None
+    return File(raw, worth, _KINDS[path.suffix], digest)
+
+
+def _takes_gzip(request: Request) -> bool:
+    told = request.headers.get("accept-encoding", "").lower().replace(" ", "")
+    ways = dict(part.partition(";q=")[::2] for part in told.split(","))
+    return ways.get("gzip", "0") not in ("0", "0.0", "0.00", "0.000")

@@ -1,0 +1,125 @@
+"""Tokens of programs and sign-ins of browsers: made, listed, taken back."""
+
+from typing import Final
+
+from remit.errors import NotFound
+from remit.model.caller import ALL, Scope
+from remit.model.codec import Json, JsonMap, stamp
+from remit.server.bodies import NewToken, Nothing
+from remit.server.call import Answer, Call, Route
+from remit.server.callers import CODE_LIFE, shape
+from remit.server.problem import Problem, Refused
+from remit.store.callers import SignIn
+
+
+async def listed(call: Call) -> Answer:
+    told: list[Json] = [shape(token) for token in await call.callers.tokens()]
+    return Answer({"tokens": told})
+
+
+async def make(call: Call) -> Answer:
+    """A new token; its secret is in this answer and nowhere else."""
+    said = call.read(NewToken)
+    token, secret = await call.callers.make(
+        call.caller, said.name, frozenset(said.scopes), agent=said.agent, days=said.days
+    )
+    return Answer({**shape(token), "secret": secret}, 201, f"/api/tokens/{token.id}")
+
+
+async def revoke(call: Call) -> Answer:
+    return Answer(shape(await call.callers.revoke(call.path["id"])))
+
+
+async def browsers(call: Call) -> Answer:
+    told: list[Json] = [_sign_in(each, call.key) for each in await call.callers.sign_ins()]
+    return Answer({"signIns": told})
+
+
+async def invite(call: Call) -> Answer:
+    """A code that opens a browser once."""
+    call.read(Nothing)
+    if not all(call.caller.may(scope) for scope in ALL):
+        sentence = "Who signs in may do everything, so only who may do everything invites."
+        raise Refused(Problem("forbidden", sentence))
+    code = await call.callers.code()
+    until = call.house.clock.now() + CODE_LIFE
+    return Answer(
+        {"path": f"/sign-in?code={code}", "expiresAt": stamp(until)}, 201, "/api/sign-ins"
+    )
+
+
+async def dismiss(call: Call) -> Answer:
+    """Sign a browser out; its pages and sockets end at once."""
+    found = {each.id: each for each in await call.callers.sign_ins()}
+    if call.path["id"] not in found:
+        raise NotFound("sign-in", call.path["id"][:60])
+    await call.callers.sign_out(call.path["id"])
+    return Answer(_sign_in(found[call.path["id"]], call.key))
+
+
+def _sign_in(each: SignIn, key: str) -> JsonMap:
+    return {
+        "id": each.id,
+        "createdAt": stamp(each.created_at),
+        "usedAt": stamp(each.used_at) if each.used_at else None,
+        "expiresAt": stamp(each.expires_at),
+        "here": each.id == key,
+    }
+
+
+ROUTES: Final = (
+    Route(
+        method="GET",
+        path="/api/tokens",
+        does=listed,
+        says="The tokens of programs, without their secrets",
+        gives="Tokens",
+        scope=Scope.ADMIN,
+    ),
+    Route(
+        method="POST",
+        path="/api/tokens",
+        does=make,
+        says="Make a token; its secret is shown this once",
+        gives="NewSecret",
+        status=201,
+        body=NewToken,
+        scope=Scope.ADMIN,
+        kept=False,
+    ),
+    Route(
+        method="DELETE",
+        path="/api/tokens/{id}",
+        does=revoke,
+        says="Take a token back; it opens nothing more, and its sockets are closed",
+        gives="Token",
+        scope=Scope.ADMIN,
+    ),
+    Route(
+        method="GET",
+        path="/api/sign-ins",
+        does=browsers,
+        says="The browsers that are signed in",
+        gives="SignIns",
+        scope=Scope.ADMIN,
+    ),
+    Route(
+        method="POST",
+        path="/api/sign-ins",
+        does=invite,
+        says="Make a link that signs a browser in, once, within 15 minutes",
+        gives="Invitation",
+        status=201,
+        body=Nothing,
+        scope=Scope.ADMIN,
+        kept=False,
+    ),
+    Route(
+        method="DELETE",
+        path="/api/sign-ins/{id}",
+        does=dismiss,
+        says="Sign a browser out",
+        gives="SignIn",
+        scope=Scope.ADMIN,
+    ),
+)

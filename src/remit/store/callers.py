@@ -1,0 +1,143 @@
+"""Who may call: tokens of programs, and the owner's browsers. Secrets come and stay as hashes."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from remit.errors import Conflict, NotFound
+from remit.model.caller import Caller, Scope
+from remit.store import rows
+from remit.store.database import Params, Row, Tx
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """A program's way in. Its secret was shown once, to whoever made it."""
+
+    id: str
+    name: str
+    scopes: frozenset[Scope]
+    agent: bool = False
+    created_at: datetime
+    used_at: datetime | None = None
+    expires_at: datetime | None = None
+    revoked_at: datetime | None = None
+
+    @property
+    def caller(self) -> Caller:
+        return Caller(self.name, self.scopes, self.agent)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignIn:
+    """A browser that the owner has opened a link in, or given his token to."""
+
+    id: str
+    created_at: datetime
+    expires_at: datetime
+    used_at: datetime | None = None
+
+
+def add_token(tx: Tx, token: Token, digest: bytes) -> Token:
+    """Keep a new token; a name that one has now is refused."""
+    told: Params = {
+        "id": token.id,
+        "name": token.name,
+        "agent": int(token.agent),
+        "scopes": " ".join(scope for scope in Scope if scope in token.scopes),
+        "hash": digest,
+        "now": rows.ms(token.created_at),
+        "expires_at": rows.millis(token.expires_at),
+    }
+    if not tx.run("insert_token", told):
+        sentence = f"There is a token called {token.name!r}; revoke it, or choose another name."
+        raise Conflict(sentence)
+    return token
+
+
+def tokens(tx: Tx) -> list[Token]:
+    """Those that were not revoked, oldest first; one that has run out is shown too."""
+    return [_token(row) for row in tx.all("list_tokens")]
+
+
+def token_of(tx: Tx, digest: bytes, now: datetime) -> Token | None:
+    """The token that opens now with this secret."""
+    row = tx.one("find_token", {"hash": digest, "now": rows.ms(now)})
+    return None if row is None else _token(row)
+
+
+def revoke_token(tx: Tx, token_id: str, now: datetime) -> Token:
+    """From now on it opens nothing. To say it twice changes nothing."""
+    tx.run("revoke_token", {"id": token_id, "now": rows.ms(now)})
+    row = tx.one("get_token", {"id": token_id})
+    if row is None:
+        raise NotFound("token", token_id)
+    return _token(row)
+
+
+def touch_token(tx: Tx, token_id: str, now: datetime) -> None:
+    tx.run("touch_token", {"id": token_id, "now": rows.ms(now)})
+
+
+def add_code(tx: Tx, digest: bytes, now: datetime, until: datetime) -> None:
+    """Keep what a link carries until it is used; those that ran out are forgotten."""
+    tx.run("sweep_codes", {"now": rows.ms(now)})
+    tx.run("insert_code", {"hash": digest, "expires_at": rows.ms(until)})
+
+
+def exchange(tx: Tx, code: bytes, sign_in: SignIn, digest: bytes) -> bool:
+    """Use a code up for a sign-in, both or neither; False if the code opens nothing."""
+    used = tx.run("use_code", {"hash": code, "now": rows.ms(sign_in.created_at)})
+    if used:
+        add_sign_in(tx, sign_in, digest)
+    return bool(used)
+
+
+def add_sign_in(tx: Tx, sign_in: SignIn, digest: bytes) -> None:
+    told: Params = {
+        "id": sign_in.id,
+        "hash": digest,
+        "now": rows.ms(sign_in.created_at),
+        "expires_at": rows.ms(sign_in.expires_at),
+    }
+    tx.run("insert_sign_in", told)
+
+
+def sign_ins(tx: Tx, now: datetime) -> list[SignIn]:
+    """Those that open now, oldest first."""
+    return [_sign_in(row) for row in tx.all("list_sign_ins", {"now": rows.ms(now)})]
+
+
+def sign_in_of(tx: Tx, digest: bytes, now: datetime) -> SignIn | None:
+    row = tx.one("find_sign_in", {"hash": digest, "now": rows.ms(now)})
+    return None if row is None else _sign_in(row)
+
+
+def end_sign_in(tx: Tx, sign_in_id: str, now: datetime) -> bool:
+    """From now on it opens nothing; False if there is none that did."""
+    return bool(tx.run("end_sign_in", {"id": sign_in_id, "now": rows.ms(now)}))
+
+
+def touch_sign_in(tx: Tx, sign_in_id: str, now: datetime) -> None:
+    tx.run("touch_sign_in", {"id": sign_in_id, "now": rows.ms(now)})
+
+
+def _token(row: Row) -> Token:
+    return Token(
+        id=str(row["id"]),
+        name=str(row["name"]),
+        scopes=frozenset(Scope(word) for word in str(row["scopes"]).split()),
+        agent=bool(row["agent"]),
+        created_at=rows.at(row["created_at"]),
+        used_at=rows.moment(row["used_at"]),
+        expires_at=rows.moment(row["expires_at"]),
+        revoked_at=rows.moment(row["revoked_at"]),
+    )
+
+
+def _sign_in(row: Row) -> SignIn:
+    return SignIn(
+        id=str(row["id"]),
+        created_at=rows.at(row["created_at"]),
+        expires_at=rows.at(row["expires_at"]),
+        used_at=rows.moment(row["used_at"]),
+    )

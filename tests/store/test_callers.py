@@ -1,0 +1,118 @@
+"""Tokens, sign-ins and the codes of links: kept by their hashes, and gone when they are gone."""
+
+from dataclasses import replace
+from datetime import timedelta
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remit.errors import Conflict, NotFound
+from remit.model.caller import OWNERS, Caller, Scope
+from remit.store import callers
+from remit.store.callers import SignIn, Token
+from tests.store.scene import AT, Scene
+
+READS = frozenset({Scope.READ})
+TOKEN = Token(id="tok-1", name="ci", scopes=READS, created_at=AT)
+LATER = AT + timedelta(days=1)
+SIGN_IN = SignIn(id="sig-1", created_at=AT, expires_at=LATER, used_at=AT)
+
+
+def _ids(found: list[Token]) -> list[str]:
+    return [token.id for token in found]
+
+
+@pytest.mark.parametrize("scopes", [set(some) for n in range(5) for some in combinations(Scope, n)])
+@pytest.mark.parametrize("agent", [False, True])
+def test_a_token_is_read_as_it_was_kept(scene: Scene, scopes: set[Scope], agent: bool) -> None:
+    token = replace(TOKEN, scopes=frozenset(scopes), agent=agent, expires_at=LATER)
+    scene.do(callers.add_token, token, b"hash")
+
+    assert scene.do(callers.tokens) == [token]
+    assert scene.do(callers.token_of, b"hash", AT) == token
+    assert scene.do(callers.token_of, b"other", AT) is None
+
+
+@given(st.sets(st.sampled_from(Scope)), st.sampled_from(Scope), st.booleans())
+def test_an_agent_never_decides_whatever_its_scopes_say(
+    scopes: set[Scope], wanted: Scope, agent: bool
+) -> None:
+    caller = Caller("x", frozenset(scopes), agent)
+
+    assert caller.may(wanted) is (wanted in scopes and not (agent and wanted in OWNERS))
+    assert Token(id="x", name="x", scopes=frozenset(scopes), agent=agent, created_at=AT).caller == (
+        caller
+    )
+
+
+def test_a_name_belongs_to_one_token_that_counts(scene: Scene) -> None:
+    scene.do(callers.add_token, TOKEN, b"1")
+    with pytest.raises(Conflict, match="There is a token called 'ci'"):
+        scene.do(callers.add_token, replace(TOKEN, id="tok-2"), b"2")
+    revoked = scene.do(callers.revoke_token, "tok-1", AT)
+    scene.do(callers.add_token, replace(TOKEN, id="tok-2"), b"2")
+
+    assert revoked.revoked_at == AT
+    assert _ids(scene.do(callers.tokens)) == ["tok-2"]
+    assert scene.do(callers.token_of, b"1", AT) is None
+
+
+def test_to_revoke_twice_changes_nothing_and_what_is_not_there_is_said(scene: Scene) -> None:
+    scene.do(callers.add_token, TOKEN, b"1")
+    first = scene.do(callers.revoke_token, "tok-1", AT)
+
+    assert scene.do(callers.revoke_token, "tok-1", LATER) == first
+    with pytest.raises(NotFound, match="no token tok-2"):
+        scene.do(callers.revoke_token, "tok-2", AT)
+
+
+def test_a_token_runs_out_and_is_shown_still(scene: Scene) -> None:
+    scene.do(callers.add_token, replace(TOKEN, expires_at=LATER), b"1")
+
+    assert scene.do(callers.token_of, b"1", LATER - timedelta(milliseconds=1)) is not None
+    assert scene.do(callers.token_of, b"1", LATER) is None
+    assert _ids(scene.do(callers.tokens)) == ["tok-1"]
+
+
+def test_when_it_was_used_is_kept(scene: Scene) -> None:
+    scene.do(callers.add_token, TOKEN, b"1")
+    scene.do(callers.touch_token, "tok-1", LATER)
+    scene.do(callers.add_sign_in, SIGN_IN, b"2")
+    scene.do(callers.touch_sign_in, "sig-1", LATER - timedelta(hours=1))
+
+    assert [token.used_at for token in scene.do(callers.tokens)] == [LATER]
+    assert [each.used_at for each in scene.do(callers.sign_ins, AT)] == [LATER - timedelta(hours=1)]
+
+
+def test_a_code_becomes_one_sign_in(scene: Scene) -> None:
+    scene.do(callers.add_code, b"code", AT, LATER)
+
+    assert scene.do(callers.exchange, b"code", SIGN_IN, b"1") is True
+    assert scene.do(callers.exchange, b"code", replace(SIGN_IN, id="sig-2"), b"2") is False
+    assert scene.do(callers.exchange, b"other", replace(SIGN_IN, id="sig-3"), b"3") is False
+    assert scene.do(callers.sign_ins, AT) == [SIGN_IN]
+    assert scene.do(callers.sign_in_of, b"1", AT) == SIGN_IN
+    assert scene.do(callers.sign_in_of, b"2", AT) is None
+
+
+def test_a_code_runs_out_and_is_forgotten(scene: Scene) -> None:
+    scene.do(callers.add_code, b"code", AT, LATER)
+    late = replace(SIGN_IN, created_at=LATER)
+
+    assert scene.do(callers.exchange, b"code", late, b"1") is False
+    scene.do(callers.add_code, b"next", LATER, LATER + timedelta(minutes=15))
+    assert [row["hash"] for row in scene.sql("SELECT hash FROM sign_in_codes")] == [b"next"]
+
+
+def test_a_sign_in_ends_once_or_runs_out(scene: Scene) -> None:
+    scene.do(callers.add_sign_in, SIGN_IN, b"1")
+    scene.do(callers.add_sign_in, replace(SIGN_IN, id="sig-2"), b"2")
+
+    assert scene.do(callers.end_sign_in, "sig-1", AT) is True
+    assert scene.do(callers.end_sign_in, "sig-1", AT) is False
+    assert scene.do(callers.sign_in_of, b"1", AT) is None
+    assert [each.id for each in scene.do(callers.sign_ins, AT)] == ["sig-2"]
+    assert scene.do(callers.sign_ins, LATER) == []
+    assert scene.do(callers.sign_in_of, b"2", LATER) is None
