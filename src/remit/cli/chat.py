@@ -1,0 +1,177 @@
+"""`remit chat`: talk in the terminal, line by line; what becomes of tasks comes in between."""
+
+import queue
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Annotated, Final
+
+from remit import settings as house_settings
+from remit.cli import clock, codes, out, remote
+from remit.cli.codes import TimedOut
+from remit.cli.options import AsJson, flag
+from remit.cli.out import Ink
+from remit.errors import NotFound, Unreachable
+from remit.model.codec import Json, JsonMap, stamp
+from remit.model.conversation import Role, Turn
+from remit.model.ids import ConversationId
+from remit.model.status import ACTIVE, Status
+from remit.model.task import Task
+from remit.store import conversations
+from remit.store.database import Tx
+from remit.store.glance import glance
+
+_PAUSE: Final = 0.2  # seconds between two looks
+_PATIENCE: Final = 300.0  # seconds for one answer
+_LAST: Final = ("--last", "-l")
+_GO_ON: Final = ACTIVE | {Status.NEW, Status.READY}  # and will by itself
+
+
+def chat(
+    conversation: Annotated[str | None, flag("Go on with this one; else a new one.")] = None,
+    /,
+    *,
+    last: Annotated[bool, flag("Go on with the one that was talked in last.", *_LAST)] = False,
+    follow: Annotated[
+        bool, flag("At the end of the input, stay until every task rests.", "--follow", "-f")
+    ] = False,
+    json: AsJson = False,
+) -> int:
+    """Talk to the agent. Each line is something you say; Ctrl-D ends it, and nothing is lost."""
+    settings = house_settings.load()
+    found = remote.reach(settings.home)
+    if isinstance(found, str):
+        raise Unreachable(str(settings.home), f"{found} `remit up` starts one.")
+    try:
+        with glance(settings.database) as tx:
+            named = _named(tx, conversation, last=last) or ConversationId(found.begin_talk())
+            return _Chat(found, tx, named, settings.agent, json=json).run(follow=follow)
+    finally:
+        found.close()
+
+
+class _Chat:
+    def __init__(
+        self, door: remote.Remote, tx: Tx, talk: ConversationId, agent: str, *, json: bool
+    ) -> None:
+        self._door = door
+        self._tx = tx
+        self._talk = talk
+        self._agent = agent
+        self._json = json
+        self._seen = 0
+
+    def run(self, *, follow: bool) -> int:
+        self._news(quiet=True)
+        if not self._json:
+            out.say(Ink(f"Conversation {self._talk}. One line at a time; Ctrl-D ends it.", "dim"))
+        for line in _lines():
+            if line is None:
+                self._news()
+            elif line.strip():
+                self._say(line)
+        while follow and self._unfinished():
+            clock.pause(_PAUSE)
+            self._news()
+        self._news()
+        return codes.DONE
+
+    def _say(self, line: str) -> None:
+        """Say it, and wait until it is answered."""
+        n = self._door.say(self._talk, line)
+        until = clock.seconds() + _PATIENCE
+        while not any(turn.answers == n for turn in self._news()):
+            if clock.seconds() >= until:
+                sentence = f"No answer came within {_PATIENCE:g} s; it will stand in {self._talk}."
+                raise TimedOut(sentence)
+            clock.pause(_PAUSE)
+
+    def _news(self, *, quiet: bool = False) -> list[Turn]:
+        """What was said since the last look; the owner's own words are on his screen already."""
+        found = conversations.turns(self._tx, self._talk)
+        fresh = [turn for turn in found if turn.n > self._seen]
+        for turn in fresh:
+            self._seen = turn.n
+            if not quiet and turn.role is not Role.USER:
+                self._show(turn)
+        return fresh
+
+    def _show(self, turn: Turn) -> None:
+        if self._json:
+            out.emit(_told(turn))
+            return
+        head, *rest = turn.content.splitlines() or [""]
+        out.line(Ink(f"{self._agent}: ", "bold"), head)
+        for line in rest:
+            out.line("  ", line)
+        for line in _clauses(turn):
+            out.line(Ink(f"  {line}", "dim"))
+        for note in turn.notes:
+            out.line(Ink(f"  {note}", "yellow"))
+        for ref in turn.task_refs:
+            out.line(Ink(f"  {ref.action.value} {ref.task_id}", "dim"))
+
+    def _unfinished(self) -> bool:
+        spoken = conversations.tasks_in(self._tx, self._talk)
+        return any(task.status in _GO_ON and not (task.gaps or _is_far(task)) for task in spoken)
+
+
+def _named(tx: Tx, wanted: str | None, *, last: bool) -> ConversationId | None:
+    """The conversation that is gone on with; None is a new one."""
+    if wanted is not None:
+        return conversations.get(tx, ConversationId(wanted)).id
+    if not last:
+        return None
+    recent = conversations.recent(tx, limit=1)
+    if not recent:
+        raise NotFound("conversation", "to go on with")
+    return recent[0].id
+
+
+def _lines() -> Iterator[str | None]:
+    """What is typed, line by line; None whenever nothing came for a moment."""
+    typed: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+
+    def read() -> None:
+        for line in sys.stdin:
+            typed.put(line)
+        typed.put(None)
+
+    threading.Thread(target=read, daemon=True).start()
+    while True:
+        try:
+            line = typed.get(timeout=_PAUSE)
+        except queue.Empty:
+            yield None
+            continue
+        if line is None:
+            return
+        yield line
+
+
+def _is_far(task: Task) -> bool:
+    """Whether it only starts later: nobody sits and waits for that."""
+    return task.scheduled_for is not None and task.scheduled_for > clock.now()
+
+
+def _clauses(turn: Turn) -> Iterator[str]:
+    clauses = turn.receipt.get("clauses")
+    for clause in clauses if isinstance(clauses, list) else ():
+        if isinstance(clause, dict):
+            yield f"{clause['became'] or 'asked'}: {clause['text']}"
+
+
+def _told(turn: Turn) -> JsonMap:
+    refs: list[Json] = [
+        {"taskId": ref.task_id, "action": ref.action.value} for ref in turn.task_refs
+    ]
+    return {
+        "conversationId": turn.conversation_id,
+        "turnNumber": turn.n,
+        "role": turn.role.value,
+        "content": turn.content,
+        "timestamp": stamp(turn.said_at),
+        "taskRefs": refs,
+        "answers": turn.answers,
+        "notes": list[Json](turn.notes),
+    }

@@ -1,0 +1,83 @@
+"""What talk needs of other rooms, which it does not know: ears, hands, perhaps a mind."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from remit.model.codec import JsonMap
+from remit.model.ids import ReviewId, TaskId
+from remit.model.reply import Prompt, Reply, Tool, ToolCall, ToolResult
+from remit.model.review import Review
+from remit.model.task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """What became of a message. `sort` is the sort of talk that it is, or also is."""
+
+    tasks: tuple[Task, ...] = ()
+    asked: tuple[Review, ...] = ()
+    sort: str | None = None  # question, thanks, greeting, statement, control, chatter
+    unasked: tuple[str, ...] = ()  # what is unclear, where there is no task to ask about
+    receipt: JsonMap = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Unclear:
+    """A time that may be two; the sentence asks which."""
+
+    sentence: str
+
+
+class Ear(Protocol):
+    """Intake, as far as talk needs it."""
+
+    async def hear(self, text: str, ref: str) -> Understood:
+        """Store what the words ask for; the same ref twice is the same tasks."""
+
+    def asks_for_work(self, text: str) -> bool:
+        """Whether the words, by themselves, ask for something to be done. Nothing is stored."""
+
+    def fits(self, task: Task, review: Review, text: str) -> bool | None:
+        """Whether the words answer a question about a request; None if any words would."""
+
+    def when(
+        self, task: Task, words: str, earlier: Sequence[str] = ()
+    ) -> datetime | Unclear | None:
+        """The time that words put in the place of a task's own; None if they are no time.
+
+        `earlier` are words that were unclear: "Friday morning", before "9".
+        """
+
+
+class Hands(Protocol):
+    """What the owner may do to a task, done for him because he said so."""
+
+    async def pause(self, task_id: TaskId) -> Task: ...
+
+    async def resume(self, task_id: TaskId) -> Task: ...
+
+    async def cancel(self, task_id: TaskId) -> Task: ...
+
+    async def run_now(self, task_id: TaskId) -> Task: ...
+
+    async def reschedule(self, task_id: TaskId, at: datetime) -> Task:
+        """Give another time to what has not begun."""
+
+    async def answer(self, review_id: ReviewId, text: str) -> Task: ...
+
+
+class Mind(Protocol):
+    """A brain that answers questions. Its tools read; none of them does anything."""
+
+    @property
+    def tools(self) -> tuple[Tool, ...]: ...
+
+    async def think(self, prompt: Prompt, *, session: str) -> Reply | None:
+        """None is a day whose budget is used up. `ports.Brain` says what it may raise."""
+
+    async def use(self, call: ToolCall) -> ToolResult: ...
+
+    def mark(self, text: str, whence: str) -> str:
+        """The text, so that nothing in it can pass for an order."""

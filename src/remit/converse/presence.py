@@ -1,0 +1,37 @@
+"""Where the owner is told what became of a task."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from remit.model.conversation import Conversation, Turn
+from remit.model.ids import ConversationId
+from remit.model.task import Task, TaskType
+from remit.store import conversations
+from remit.store.database import Tx
+
+PRESENT: Final = timedelta(minutes=15)
+SCHEDULED: Final = "Scheduled Events"
+
+
+def place(tx: Tx, task: Task, fresh: ConversationId, now: datetime) -> Conversation | None:
+    """The conversation that a task reports into; None is nowhere: its owner looks at the task.
+
+    What was asked for in a talk and done at once is told there. What was planned is told in a
+    conversation of its own, unless the owner has just spoken where it was planned.
+    """
+    born = conversations.birthplace(tx, task.id)
+    if task.type is TaskType.IMMEDIATE:
+        return born
+    here = present(tx, now)
+    if born is not None and here is not None and here.conversation_id == born.id:
+        return born
+    return conversations.called(tx, SCHEDULED) or _made(fresh, now)
+
+
+def present(tx: Tx, now: datetime) -> Turn | None:
+    """What the owner said last, if he may still be there."""
+    return conversations.last_of_owner(tx, now - PRESENT)
+
+
+def _made(fresh: ConversationId, now: datetime) -> Conversation:
+    return Conversation(fresh, SCHEDULED, now, now)

@@ -1,0 +1,216 @@
+"""An answer that claims an act is held against the records before it is shown.
+
+A model that answers can do nothing: it has no hands. So whatever it says it did must have been done
+by a task, and be on record. The claims are found by code, sentence by sentence, in three languages;
+who finds too many costs the owner a second look, who finds too few lets a lie pass.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from remit.converse.phrases import fold, some, words_of
+from remit.model.delivery import DeliveryStatus
+from remit.model.status import Status
+from remit.model.task import Task
+
+NOTE: Final = "Not on record: "
+_SENTENCE: Final = re.compile(r"[^.!?\n]+(?:[.!?](?=\w)[^.!?\n]*)*[.!?]*")
+_TIME: Final = re.compile(r"\b([01]?\d|2[0-3])[:.h]([0-5]\d)\b")
+_TO: Final = re.compile(r"\b(?:to|an|a|für|for|para)\s+([A-ZÄÖÜÁÉÍÓÚÑ][\w'’-]+)")
+_QUOTED: Final = re.compile(r"“[^”]*”|\"[^\"\n]*\"|„[^“]*“|«[^»]*»")
+_LONG: Final = 4  # letters of a word that tells one task from another
+
+
+class Claim(StrEnum):
+    SENT = "sent"
+    PLANNED = "planned"
+    CANCELLED = "cancelled"
+    PAUSED = "paused"
+    STARTED = "started"
+    DONE = "done"
+    MADE = "made"
+    PROMISED = "promised"  # "I will remind you": something must be under way that does
+
+
+def notes(
+    text: str, about: Sequence[Task], known: Sequence[Task], zone: ZoneInfo, owner: str = ""
+) -> tuple[str, ...]:
+    """A note for each sentence that claims what no record bears out.
+
+    `about` are the tasks that the talk is about, `known` those that the answer may name besides.
+    """
+    return tuple(
+        f"{NOTE}{sentence}"
+        for sentence, claim in claims(text, (*about, *known))
+        if not _borne_out(sentence, claim, about, known, zone, fold(owner))
+    )
+
+
+def claims(text: str, tasks: Sequence[Task] = ()) -> Iterator[tuple[str, Claim]]:
+    """Every sentence that says something was done, with what it says; one act is enough.
+
+    "The bridge was completed in 1932" claims nothing: neither "I" nor a task is in it.
+    """
+    for found in _SENTENCE.finditer(text):
+        sentence = found[0].strip(" \t*-•>#")
+        plain = _QUOTED.sub(" ", sentence)
+        words = () if plain.rstrip().endswith("?") else words_of(plain)
+        ours = any(_names(sentence, task) for task in tasks)
+        claim = _claim(words, ours=ours)
+        if claim is not None:
+            yield sentence, claim
+
+
+def _claim(words: Sequence[str], *, ours: bool) -> Claim | None:
+    """What a sentence claims: a verb in the past, and one of us who did it, or ours that it befell.
+
+    "Done." and "Sent to Anna." claim by themselves.
+    """
+    first, told = set(words[:2]), set(words)
+    ours = ours or bool(told & _US or first & _IT or told & _THINGS)
+    for claim, verbs in _VERBS.items():
+        for at, word in enumerate(words):
+            alone = at == 0 or word in _FIRST_PERSON
+            if word in verbs and (alone or ours) and _is_told(words, at):
+                return claim
+    return Claim.PROMISED if _promises(words) else None
+
+
+def _promises(words: Sequence[str]) -> bool:
+    """Whether one of us is to do something, by himself, later."""
+    for at, word in enumerate(words):
+        if " ".join(words[at : at + 2]) in _WILL or word in _WILL:
+            after = words[at + 1 : at + 1 + 2 * _NEAR]
+            return bool(set(after) & _DOES) and not set(after) & _NOT
+    return False
+
+
+def _is_told(words: Sequence[str], at: int) -> bool:
+    """Whether a verb is told as done: not denied, wished or foretold."""
+    return not set(words[max(0, at - _NEAR) : at]) & (_NOT | _UNREAL)
+
+
+def _borne_out(
+    sentence: str,
+    claim: Claim,
+    about: Sequence[Task],
+    known: Iterable[Task],
+    zone: ZoneInfo,
+    owner: str,
+) -> bool:
+    """Whether some task that the sentence names, or the one it is about, has it on record."""
+    named = [task for task in (*about, *known) if _names(sentence, task)]
+    meant = named or (list(about) if len(about) == 1 else [])
+    return any(_holds(claim, task, sentence, owner) and _in_time(sentence, task, zone)
+               for task in meant)  # fmt: skip
+
+
+def _names(sentence: str, task: Task) -> bool:
+    told = set(words_of(sentence))
+    return any(word in told for word in words_of(task.title) if len(word) >= _LONG)
+
+
+def _holds(claim: Claim, task: Task, sentence: str, owner: str) -> bool:
+    on_record = {
+        Claim.SENT: _sent(task, sentence, owner),
+        Claim.PLANNED: task.scheduled_for is not None,
+        Claim.CANCELLED: task.status is Status.CANCELLED or task.cancel_requested,
+        Claim.PAUSED: task.status is Status.PAUSED or task.pause_requested,
+        Claim.STARTED: task.started_at is not None,
+        Claim.DONE: task.status is Status.COMPLETED,
+        Claim.MADE: True,  # it is there
+        Claim.PROMISED: not task.ended,
+    }
+    return on_record[claim]
+
+
+def _sent(task: Task, sentence: str, owner: str) -> bool:
+    """Whether it went out, and to each of those whom the sentence names."""
+    went = [each for each in task.delivery if each.status is DeliveryStatus.SENT]
+    people = {word for each in went for word in words_of(each.recipient or owner)}
+    ways = {word for each in went for word in words_of(each.channel)}
+    named = {fold(name) for name in _TO.findall(_QUOTED.sub(" ", sentence))}
+    return bool(went) and all(name in people | ways | _YOU for name in named)
+
+
+def _in_time(sentence: str, task: Task, zone: ZoneInfo) -> bool:
+    """Whether each time of day in the sentence is one at which something happened, or will."""
+    said = {(int(hour), int(minute)) for hour, minute in _TIME.findall(sentence)}
+    return all(clock in _clocks(task, zone) for clock in said)
+
+
+def _clocks(task: Task, zone: ZoneInfo) -> set[tuple[int, int]]:
+    times: list[datetime | None] = [
+        task.created_at,
+        task.scheduled_for,
+        task.started_at,
+        task.completed_at,
+        *(each.sent_at for each in task.delivery),
+    ]
+    local = [at.astimezone(zone) for at in times if at is not None]
+    return {(at.hour, at.minute) for at in local}
+
+
+_NEAR: Final = 4  # words before a verb in which a "not" belongs to it
+_VERBS: Final = {
+    Claim.SENT: some(
+        "sent emailed mailed messaged texted delivered forwarded posted notified replied"
+        " gesendet geschickt verschickt versendet gemailt zugestellt weitergeleitet benachrichtigt"
+        " enviado enviada enviados enviadas envie mande mandado mandada entregado entregada"
+        " reenviado notificado avisado avise respondi"
+    ),
+    Claim.PLANNED: some(
+        "scheduled rescheduled booked planned reminded arranged geplant eingeplant terminiert"
+        " gebucht verschoben programado programada agendado agendada programe agende reservado"
+        " reserve planificado"
+    ),
+    Claim.CANCELLED: some(
+        "cancelled canceled aborted stopped deleted removed storniert abgebrochen gestoppt"
+        " geloscht cancelado cancelada cancele anulado anulada anule detenido borrado borre"
+    ),
+    Claim.PAUSED: some("paused suspended pausiert angehalten pausado pausada pause"),
+    Claim.MADE: some(
+        "created added entered erstellt angelegt hinzugefugt eingetragen creado creada cree"
+        " anadido anadi"
+    ),
+    Claim.STARTED: some("started begun began gestartet begonnen empezado empece iniciado inicie"),
+    Claim.DONE: some(
+        "done finished completed fixed resolved updated changed called paid ordered bought"
+        " erledigt fertig abgeschlossen beendet geandert angerufen bezahlt bestellt gekauft"
+        " hecho hecha terminado terminada termine completado actualizado cambiado llamado pagado"
+        " comprado llame pague"
+    ),
+}
+_FIRST_PERSON: Final = some(
+    "envie mande avise respondi programe agende reserve cancele anule borre cree anadi empece"
+    " inicie termine llame pague"
+)
+_WILL: Final = frozenset(
+    ["i'll", "i will", "we'll", "we will", "ich werde", "wir werden", "voy a", "vamos a"]
+)
+_DOES: Final = some(
+    "remind send email mail message text notify schedule book call check cancel order write"
+    " erinnern senden schicken mailen benachrichtigen planen buchen anrufen prufen absagen"
+    " bestellen schreiben recordarte recordar enviar mandar avisar avisarte programar reservar"
+    " llamar comprobar cancelar escribir"
+)
+_US: Final = some("i i've ive we we've ich wir he hemos")
+_IT: Final = some("it it's its this that everything all both es das dies alles beides todo lo ya")
+_THINGS: Final = some(
+    "reminder message email mail task appointment whatsapp erinnerung nachricht aufgabe termin"
+    " recordatorio mensaje correo tarea cita"
+)
+_NOT: Final = some(
+    "not never no didn't haven't hasn't wasn't isn't aren't weren't cannot can't couldn't nothing"
+    " nicht nie kein keine nichts nunca nada ni without ohne sin"
+)
+_UNREAL: Final = some(
+    "if when once unless until should would could might may must will shall can want wants"
+    " going let'll i'll wenn falls sobald sollte wurde-ich konnte mochte werde wird soll kann si"
+    " cuando podria deberia puedo puede quiere voy"
+)
+_YOU: Final = some("you me us i dich dir mich uns sie ihnen ti usted tu mi")

@@ -1,0 +1,71 @@
+"""What talk sees when it looks up: the turn, what was said before it, the tasks, the questions."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from remit.model.conversation import Role, Turn
+from remit.model.review import Review
+from remit.model.status import TERMINAL, Status
+from remit.model.task import Task
+from remit.store import conversations, tasks
+from remit.store.database import Tx
+
+_BEFORE: Final = 20  # turns
+_BEHIND: Final = 20  # turns that may have been said since
+_OTHERS: Final = 200  # live tasks in which a word is looked for
+_ENDED: Final = 50
+_LIVE: Final = tuple(status for status in Status if status not in TERMINAL)
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    turn: Turn
+    before: tuple[Turn, ...]  # oldest first
+    spoken: tuple[Task, ...]  # of this conversation, the last one spoken of first
+    others: tuple[Task, ...]  # every task, the newest first
+    asked: tuple[Review, ...]  # open questions about the tasks of this conversation
+
+    @property
+    def live(self) -> tuple[Task, ...]:
+        return tuple(task for task in self.spoken if not task.ended)
+
+    @property
+    def last(self) -> tuple[Task, ...]:
+        """The tasks that the owner may call "it": of the last turn that was about any."""
+        if self.turn.about is not None:
+            return tuple(task for task in self.spoken if task.id == self.turn.about)
+        for turn in reversed(self.before):
+            ids = {ref.task_id for ref in turn.task_refs}
+            if ids:
+                return tuple(task for task in self.spoken if task.id in ids)
+        return ()
+
+    @property
+    def pending(self) -> Turn | None:
+        """The last answer, if it asked the owner something that only talk knows of."""
+        mine = [turn for turn in self.before if turn.role is Role.ASSISTANT]
+        owners = [turn for turn in self.before if turn.role is Role.USER]
+        if not mine or not mine[-1].asks:
+            return None
+        # Whoever spoke of something else meanwhile has let the question drop.
+        return mine[-1] if not owners or owners[-1].n < mine[-1].n else None
+
+
+def _is_before(each: Turn, turn: Turn) -> bool:
+    """What was said before a turn, with the answers to it: these may stand behind the turn."""
+    if each.role is Role.USER:
+        return each.n < turn.n
+    return each.n < turn.n if each.answers is None else each.answers < turn.n
+
+
+def look(tx: Tx, turn: Turn) -> Scene:
+    """Everything at one moment."""
+    said = conversations.turns(tx, turn.conversation_id, 0, _BEFORE + _BEHIND)
+    before = [each for each in said if _is_before(each, turn)][-_BEFORE:]
+    spoken = conversations.tasks_in(tx, turn.conversation_id)
+    if turn.about is not None and turn.about not in {task.id for task in spoken}:
+        spoken = [tasks.get(tx, turn.about), *spoken]
+    live = conversations.standing(tx, _LIVE, _OTHERS)
+    ended = conversations.standing(tx, TERMINAL, _ENDED)
+    asked = conversations.asked_in(tx, turn.conversation_id)
+    return Scene(turn, tuple(before), tuple(spoken), (*live, *ended), tuple(asked))

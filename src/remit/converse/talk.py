@@ -1,0 +1,266 @@
+"""Talk: what the owner says is kept before it is answered, and answered once.
+
+A turn is stored, then understood, then acted on, then answered; each of these is written before the
+next begins. Whatever is cut in between is taken up again at the next start. Turns of one
+conversation are understood in their order; a model that takes its time keeps nobody waiting.
+"""
+
+import asyncio
+import logging
+import re
+from collections import defaultdict
+from collections.abc import Awaitable
+from datetime import datetime
+from typing import Final
+
+from remit.converse import scene
+from remit.converse.does import Doer, Told
+from remit.converse.meant import Meant, decide
+from remit.converse.scene import Scene
+from remit.converse.tidings import Tidings, ended
+from remit.errors import BadInput, NotFound, RemitError, StoreTrouble
+from remit.model.codec import from_json, to_json
+from remit.model.conversation import Action, Conversation, Role, TaskRef, Turn
+from remit.model.ids import ConversationId, Ids, TaskId
+from remit.store import conversations, tasks
+from remit.store.conversations import Said
+from remit.store.database import Tx
+from remit.store.inbound import Came
+
+MOST_TITLE: Final = 120
+MOST_SAID: Final = 20_000
+NAMELESS: Final = "New conversation"
+_TITLE: Final = 48
+_LEAST: Final = 8  # letters that a sentence must have to be a name
+_SENTENCE: Final = re.compile(r"(?<=[.!?])\s")
+_LOG: Final = logging.getLogger(__name__)
+_BROKE: Final = "Something broke while this was answered. What you said is kept; say it once more."
+
+
+class Talk:
+    def __init__(self, doer: Doer, ids: Ids, tidings: Tidings) -> None:
+        self._doer = doer
+        self._db = doer.db
+        self._clock = doer.clock
+        self._ids = ids
+        self._tidings = tidings
+        self._order: defaultdict[ConversationId, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._at_work: dict[tuple[ConversationId, int], asyncio.Task[None]] = {}
+        self._telling: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Take up what was cut, and tell from now on what becomes of tasks."""
+        await self.take_up()
+        self._telling = asyncio.create_task(self._tidings.follow())
+
+    async def take_up(self) -> None:
+        """Answer every turn that is still owed an answer."""
+        for turn in await self._db.read(conversations.owed):
+            self._take_up(turn)
+
+    async def stop(self) -> None:
+        """Leave off; a turn that is not answered yet stays owed."""
+        telling, self._telling = self._telling, None
+        await ended(telling)
+        for work in list(self._at_work.values()):
+            await ended(work)
+
+    async def settled(self) -> None:
+        """Wait until every turn is answered and all that happened is told."""
+        while self._at_work:
+            await asyncio.wait(list(self._at_work.values()))
+        await self._tidings.catch_up()
+
+    # Conversations ------------------------------------------------------------------------------
+
+    async def begin(self, title: str = "", channel: str = "dashboard") -> Conversation:
+        now = self._clock.now()
+        title = checked_title(title) if title else NAMELESS
+        made = Conversation(self._ids.conversation(), title, now, now, channel)
+        return await self._db.write(conversations.begin, made)
+
+    async def resume(self, task_id: TaskId) -> Conversation:
+        """Where a task was born; if that is gone or never was, a new one that begins with it."""
+        fresh = self._ids.conversation()
+        return await self._db.write(_resumed, task_id, fresh, self._clock.now())
+
+    # Turns --------------------------------------------------------------------------------------
+
+    async def say(
+        self,
+        ident: ConversationId,
+        text: str,
+        *,
+        about: TaskId | None = None,
+        channel: str = "dashboard",
+        key: str | None = None,
+    ) -> Turn:
+        """Keep what the owner says; it is answered soon. The same key again is the same turn."""
+        said = Said(role=Role.USER, content=checked(text), channel=channel, key=key, about=about)
+        turn = await self._db.write(_said, ident, said, self._clock.now())
+        if turn.owed:
+            self._take_up(turn)
+        return turn
+
+    async def came(self, came: Came) -> Turn | None:
+        """Take up what the owner wrote by a channel; None if it is not his, or no words.
+
+        A reply to a message finds the task of that message. It is answered in the conversation.
+        """
+        text = came.body.get("text")
+        his = bool(came.sender) and self._doer.is_owner(came.channel, came.sender)
+        if not his or not isinstance(text, str) or not text.strip():
+            return None
+        fresh, now = self._ids.conversation(), self._clock.now()
+        place, about = await self._db.write(_found_for, came, fresh, now)
+        key = f"in:{came.ref}"
+        return await self.say(place, text, about=about, channel=came.channel, key=key)
+
+    async def answered(self, turn: Turn, patience: float) -> Turn | None:
+        """The answer to a turn, if it comes within so many seconds."""
+        work = self._at_work.get((turn.conversation_id, turn.n))
+        if work is not None:
+            await asyncio.wait((work,), timeout=patience)
+        return await self._db.read(_answer_to, turn)
+
+    def _take_up(self, turn: Turn) -> None:
+        place = turn.conversation_id, turn.n
+        if place not in self._at_work:
+            work = asyncio.create_task(self._answer(turn))
+            self._at_work[place] = work
+            work.add_done_callback(lambda _: self._at_work.pop(place, None))
+
+    async def _answer(self, turn: Turn) -> None:
+        try:
+            # In order, and up to the answer: "cancel it" must know what was said before. A model
+            # is waited for by nobody else.
+            async with self._order[turn.conversation_id]:
+                seen = await self._db.read(scene.look, turn)
+                told = await self._safely(self._done(seen))
+                if not told.thinks:
+                    await self._write(turn, told)
+            if told.thinks:
+                await self._write(turn, await self._safely(self._doer.think(told, seen)))
+        except (NotFound, StoreTrouble):
+            return  # put away meanwhile; or nothing can be written now, and it stays owed
+
+    async def _done(self, seen: Scene) -> Told:
+        return await self._doer.do(await self._meant(seen), seen)
+
+    async def _safely(self, work: Awaitable[Told]) -> Told:
+        """What came of it. Whatever breaks, who spoke gets an answer."""
+        try:
+            return await work
+        except StoreTrouble:
+            raise
+        except RemitError as error:
+            return Told(str(error))
+        except Exception:  # noqa: BLE001 - it is logged, and told
+            _LOG.exception("A turn could not be answered.")
+            return Told(_BROKE)
+
+    async def _write(self, turn: Turn, told: Told) -> None:
+        said = Said(
+            role=Role.ASSISTANT,
+            content=told.text,
+            channel=turn.channel,
+            task_refs=told.refs,
+            receipt=told.receipt,
+            asks=told.asks,
+            notes=told.notes,
+        )
+        await self._db.write(conversations.answer, turn, said, self._clock.now())
+
+    async def _meant(self, seen: Scene) -> Meant:
+        """What the turn was taken for, if it was taken for something before."""
+        if seen.turn.meant:
+            return from_json(Meant, seen.turn.meant)
+        meant = decide(seen, self._doer.ear, self._clock.now())
+        kept = to_json(meant)
+        assert isinstance(kept, dict)  # noqa: S101 - a dataclass of ours
+        await self._db.write(conversations.mean, seen.turn, kept)
+        return meant
+
+
+def checked(text: str) -> str:
+    """What is said, if it can be kept."""
+    said = text.strip()
+    if not said:
+        raise BadInput("text is empty; say something.", field="text")
+    if len(said) > MOST_SAID:
+        sentence = f"text has {len(said)} characters; at most {MOST_SAID} are kept."
+        raise BadInput(sentence, field="text")
+    return said
+
+
+def checked_title(title: str) -> str:
+    named = " ".join(title.split())
+    if not named or len(named) > MOST_TITLE:
+        sentence = f"title must have 1 to {MOST_TITLE} characters, not {len(named)}."
+        raise BadInput(sentence, field="title")
+    return named
+
+
+def called(text: str) -> str:
+    """A name made of the first words: those of a sentence, or as many as there is room for."""
+    line = " ".join(text.strip().splitlines()[0].split())
+    first = _SENTENCE.split(line)[0]
+    line = first if len(first) >= _LEAST else line
+    if len(line) <= _TITLE:
+        return line
+    cut = line[:_TITLE].rpartition(" ")[0] if line[_TITLE] != " " else line[:_TITLE]
+    return (cut or line[: _TITLE - 1]).rstrip(" ,;:.-") + "…"
+
+
+def _said(tx: Tx, ident: ConversationId, said: Said, now: datetime) -> Turn:
+    """Keep a turn; the first one names a conversation that has no name."""
+    if said.about is not None:
+        tasks.get(tx, said.about)  # for what it refuses
+    talk = conversations.get(tx, ident)
+    turn = conversations.say(tx, ident, said, now, owed=True)
+    if talk.title == NAMELESS and turn.n == 1:
+        conversations.rename(tx, ident, called(said.content))
+    return turn
+
+
+def about(tx: Tx, came: Came) -> TaskId | None:
+    """The task that a message which came in is a reply to."""
+    ref = came.body.get("reply_to")
+    return conversations.replied_to(tx, came.channel, ref) if isinstance(ref, str) else None
+
+
+def _found_for(
+    tx: Tx, came: Came, fresh: ConversationId, now: datetime
+) -> tuple[ConversationId, TaskId | None]:
+    """Where a message belongs: where its task was talked about, or the talk by that channel."""
+    task = about(tx, came)
+    if task is not None and tasks.get(tx, task).deleted_at is None:
+        return _resumed(tx, task, fresh, now).id, task
+    found = conversations.on_channel(tx, came.channel)
+    made = Conversation(fresh, came.channel, now, now, came.channel)
+    return (found or conversations.begin(tx, made)).id, None
+
+
+def _answer_to(tx: Tx, turn: Turn) -> Turn | None:
+    later = conversations.turns(tx, turn.conversation_id, 0, _FOLLOWING)
+    return next((each for each in later if each.answers == turn.n), None)
+
+
+def _resumed(tx: Tx, task_id: TaskId, fresh: ConversationId, now: datetime) -> Conversation:
+    task = tasks.get(tx, task_id)
+    if task.deleted_at is not None:
+        raise NotFound("task", task_id)
+    born = conversations.birthplace(tx, task_id)
+    if born is not None:
+        return born
+    conversations.begin(tx, Conversation(fresh, called(task.title), now, now))
+    said = Said(
+        role=Role.SYSTEM,
+        content=f"This conversation is about “{task.title}”.",
+        task_refs=(TaskRef(task_id, Action.DISCUSSED),),
+    )
+    conversations.say(tx, fresh, said, now)
+    return conversations.get(tx, fresh)
+
+
+_FOLLOWING: Final = 200  # turns among which an answer is looked for

@@ -1,0 +1,99 @@
+"""Conversations and turns as JSON, and the schemas of both."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from remit.model.codec import Json, JsonMap, stamp
+from remit.model.conversation import Action, Conversation, Role, TaskRef, Turn
+
+_REF: Final = "#/components/schemas/"
+_TEXT: Final[JsonMap] = {"type": "string"}
+_TIME: Final[JsonMap] = {"type": "string", "format": "date-time"}
+_COUNT: Final[JsonMap] = {"type": "integer"}
+_MAYBE_COUNT: Final[JsonMap] = {"type": ["integer", "null"]}
+_MAYBE_TEXT: Final[JsonMap] = {"type": ["string", "null"]}
+
+
+def conversation(talk: Conversation) -> JsonMap:
+    return {
+        "id": talk.id,
+        "title": talk.title,
+        "channel": talk.channel,
+        "createdAt": stamp(talk.created_at),
+        "updatedAt": stamp(talk.updated_at),
+    }
+
+
+def turn(said: Turn) -> JsonMap:
+    """A turn in S3's transcript form; `taskRef` is the first of `taskRefs`."""
+    refs: list[Json] = [_ref(ref) for ref in said.task_refs]
+    return {
+        "conversationId": said.conversation_id,
+        "turnNumber": said.n,
+        "role": said.role.value,
+        "content": said.content,
+        "timestamp": stamp(said.said_at),
+        "channel": said.channel,
+        "taskRef": refs[0] if refs else None,
+        "taskRefs": refs,
+        "answers": said.answers,
+        "owed": said.owed,
+        "receipt": said.receipt or None,
+        "notes": list[Json](said.notes),
+    }
+
+
+def with_turns(talk: Conversation, said: Sequence[Turn], before: int | None) -> JsonMap:
+    shown: list[Json] = [turn(each) for each in said]
+    return {**conversation(talk), "turns": shown, "before": before}
+
+
+def _ref(ref: TaskRef) -> Json:
+    return {"taskId": ref.task_id, "action": ref.action.value}
+
+
+def _object(**properties: Json) -> JsonMap:
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": list[Json](properties),
+        "properties": properties,
+    }
+
+
+def _list(name: str) -> JsonMap:
+    return {"type": "array", "items": {"$ref": _REF + name}}
+
+
+def _maybe(name: str) -> JsonMap:
+    return {"anyOf": [{"$ref": _REF + name}, {"type": "null"}]}
+
+
+_TALK: Final[dict[str, Json]] = {
+    "id": _TEXT,
+    "title": _TEXT,
+    "channel": _TEXT,
+    "createdAt": _TIME,
+    "updatedAt": _TIME,
+}
+SCHEMAS: Final[dict[str, JsonMap]] = {
+    "Conversations": _object(conversations=_list("Conversation"), next=_MAYBE_TEXT),
+    "Conversation": _object(**_TALK),
+    "ConversationDetail": _object(**_TALK, turns=_list("Turn"), before=_MAYBE_COUNT),
+    "TaskRef": _object(taskId=_TEXT, action={"enum": list[Json](Action)}),
+    "Turn": _object(
+        conversationId=_TEXT,
+        turnNumber=_COUNT,
+        role={"enum": list[Json](Role)},
+        content=_TEXT,
+        timestamp=_TIME,
+        channel=_TEXT,
+        taskRef=_maybe("TaskRef"),
+        taskRefs=_list("TaskRef"),
+        answers=_MAYBE_COUNT,
+        owed={"type": "boolean"},
+        receipt={"anyOf": [{"$ref": _REF + "Heard"}, {"type": "null"}]},
+        notes={"type": "array", "items": _TEXT},
+    ),
+    "Spoken": _object(turn={"$ref": _REF + "Turn"}, answer=_maybe("Turn")),
+}

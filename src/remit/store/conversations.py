@@ -1,0 +1,326 @@
+"""Conversations: begun, gone on with, put away; every turn is a row and an event in one write.
+
+The journal says that something was said, never what: what a person deletes must be gone from view,
+and the journal is kept for ever.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final
+
+from remit.errors import NotFound
+from remit.model.codec import Json, JsonMap, text_of, to_json
+from remit.model.conversation import Action, Conversation, Role, TaskRef, Turn
+from remit.model.event import Entry, Kind
+from remit.model.ids import ConversationId, TaskId
+from remit.model.review import Review
+from remit.model.status import Actor, Status
+from remit.model.task import Task
+from remit.store import events, rows, tasks
+from remit.store.database import Params, Row, Tx
+
+MOST_TASKS: Final = 50  # of a conversation that are looked at
+_ACTORS: Final = {Role.USER: Actor.OWNER, Role.ASSISTANT: Actor.EXECUTOR, Role.SYSTEM: Actor.ENGINE}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """Something to be said. What is said under one `key` is said once."""
+
+    role: Role
+    content: str
+    channel: str = "dashboard"
+    key: str | None = None
+    task_refs: tuple[TaskRef, ...] = ()
+    about: TaskId | None = None
+    receipt: JsonMap = field(default_factory=dict)
+    asks: JsonMap = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def begin(tx: Tx, conversation: Conversation) -> Conversation:
+    """Put a conversation in; the same again is the one that is there."""
+    tx.run("begin_conversation", _begun(conversation))
+    return get(tx, conversation.id)
+
+
+def get(tx: Tx, ident: ConversationId) -> Conversation:
+    row = tx.one("get_conversation", {"id": ident})
+    if row is None:
+        raise NotFound("conversation", ident)
+    return _conversation(row)
+
+
+def recent(tx: Tx, before: ConversationId | None = None, limit: int = 50) -> list[Conversation]:
+    """The conversations that went on last, first; `before` is the last one of the page before."""
+    last = get(tx, before) if before else None
+    at, ident = (rows.ms(last.updated_at), last.id) if last else (_EVER, "")
+    found = tx.all("list_conversations", {"at": at, "id": ident, "limit": limit})
+    return [_conversation(row) for row in found]
+
+
+def rename(tx: Tx, ident: ConversationId, title: str) -> Conversation:
+    if not tx.run("rename_conversation", {"id": ident, "title": title}):
+        raise NotFound("conversation", ident)
+    return get(tx, ident)
+
+
+def remove(tx: Tx, ident: ConversationId, now: datetime) -> None:
+    """Put it away for good: no list shows it, and what comes of its tasks goes elsewhere."""
+    if not tx.run("delete_conversation", {"id": ident, "now": rows.ms(now)}):
+        raise NotFound("conversation", ident)
+
+
+# Turns --------------------------------------------------------------------------------------------
+
+
+def say(tx: Tx, ident: ConversationId, said: Said, now: datetime, *, owed: bool = False) -> Turn:
+    """Add a turn with its event; under a key that was used before, return that turn."""
+    before = tx.one("get_turn_by_key", {"key": said.key}) if said.key else None
+    if before is not None:
+        return _with_refs(tx, [before])[0]
+    return _add(tx, ident, said, now, owed=owed)
+
+
+def answer(tx: Tx, turn: Turn, said: Said, now: datetime) -> Turn | None:
+    """Answer a turn of the owner, once; None if it was answered before."""
+    place: Params = {"conversation": turn.conversation_id, "n": turn.n}
+    if not tx.run("settle_turn", place):
+        return None
+    return _add(tx, turn.conversation_id, said, now, answers=turn.n)
+
+
+def mean(tx: Tx, turn: Turn, meant: JsonMap) -> None:
+    """Write down what a turn was taken for, before it is acted on: so it is taken ever after."""
+    told: Params = {"conversation": turn.conversation_id, "n": turn.n, "meant": text_of(meant)}
+    tx.run("mean_turn", told)
+
+
+def owed(tx: Tx) -> list[Turn]:
+    """Every turn that is still owed an answer, oldest first."""
+    return [_turn(row) for row in tx.all("list_owed")]
+
+
+def turn(tx: Tx, ident: ConversationId, n: int) -> Turn:
+    row = tx.one("get_turn", {"conversation": ident, "n": n})
+    if row is None:
+        raise NotFound("turn", f"{n} in conversation {ident}")
+    return _with_refs(tx, [row])[0]
+
+
+def turns(tx: Tx, ident: ConversationId, before: int = 0, limit: int = 50) -> list[Turn]:
+    """The newest turns before a place, in the order they were said; 0 is from the end."""
+    get(tx, ident)
+    found = tx.all("list_turns", {"conversation": ident, "before": before, "limit": limit})
+    return _with_refs(tx, found[::-1])
+
+
+def _add(
+    tx: Tx,
+    ident: ConversationId,
+    said: Said,
+    now: datetime,
+    *,
+    owed: bool = False,
+    answers: int | None = None,
+) -> Turn:
+    row = tx.one("touch_conversation", {"id": ident, "now": rows.ms(now)})
+    if row is None:
+        raise NotFound("conversation", ident)
+    n, first = rows.number(row["n"]), said.task_refs[0] if said.task_refs else None
+    tx.run(
+        "say_turn",
+        {
+            "conversation": ident,
+            "n": n,
+            "role": said.role.value,
+            "content": said.content,
+            "now": rows.ms(now),
+            "task": first.task_id if first else None,
+            "action": first.action.value if first else None,
+            "channel": said.channel,
+            "key": said.key,
+            "answers": answers,
+            "owed": owed,
+            "details": _details(said),
+        },
+    )
+    for ref in said.task_refs[1:]:
+        told: Params = {
+            "conversation": ident,
+            "n": n,
+            "task": ref.task_id,
+            "action": ref.action.value,
+        }
+        tx.run("insert_mention", told)
+    events.append(tx, None, 0, _event(ident, n, said), now)
+    return turn(tx, ident, n)
+
+
+def _event(ident: ConversationId, n: int, said: Said) -> Entry:
+    about: list[Json] = [ref.task_id for ref in said.task_refs]
+    data: JsonMap = {"conversation": ident, "turn": n, "role": said.role.value, "tasks": about}
+    return Entry(Kind.TURN_SAID, _ACTORS[said.role], data)
+
+
+def _details(said: Said) -> str:
+    kept: JsonMap = {
+        "about": said.about,
+        "receipt": said.receipt,
+        "asks": said.asks,
+        "notes": to_json(said.notes),
+    }
+    return text_of({name: value for name, value in kept.items() if value})
+
+
+# What a conversation is about ---------------------------------------------------------------------
+
+
+def tasks_in(tx: Tx, ident: ConversationId, limit: int = MOST_TASKS) -> list[Task]:
+    """The tasks that were spoken of, the last one first."""
+    found = tx.all("list_mentioned", {"conversation": ident, "limit": limit})
+    spoken = (tasks.get(tx, TaskId(str(row["task_id"]))) for row in found)
+    return [task for task in spoken if task.deleted_at is None]
+
+
+def asked_in(tx: Tx, ident: ConversationId) -> list[Review]:
+    """The open questions about them, oldest first."""
+    return [rows.review(row) for row in tx.all("list_asked", {"conversation": ident})]
+
+
+def birthplace(tx: Tx, task_id: TaskId) -> Conversation | None:
+    """Where a task was born, or first spoken of; None if that is nowhere, or was put away."""
+    row = tx.one("find_birthplace", {"task": task_id})
+    return _conversation(row) if row else None
+
+
+def called(tx: Tx, title: str) -> Conversation | None:
+    """The first conversation of that title."""
+    row = tx.one("find_conversation_called", {"title": title})
+    return _conversation(row) if row else None
+
+
+def replied_to(tx: Tx, channel: str, ref: str) -> TaskId | None:
+    """The task whose message somebody answers, by the provider's name for that message."""
+    row = tx.one("find_delivery", {"channel": channel, "key": None, "ref": ref})
+    return TaskId(str(row["task_id"])) if row else None
+
+
+def on_channel(tx: Tx, channel: str) -> Conversation | None:
+    """The conversation that went on last of those that began on a channel."""
+    row = tx.one("find_conversation_on", {"channel": channel})
+    return _conversation(row) if row else None
+
+
+def last_of_owner(tx: Tx, since: datetime) -> Turn | None:
+    """What the owner said last, if it was after a moment."""
+    row = tx.one("last_owner_turn", {"since": rows.ms(since)})
+    return _turn(row) if row else None
+
+
+def ended_between(tx: Tx, since: datetime, until: datetime, limit: int = 50) -> list[Task]:
+    """The tasks that ended in a span of time, the latest first."""
+    span = {"since": rows.ms(since), "until": rows.ms(until), "limit": limit}
+    return tasks.all_with_deliveries(tx, tx.all("list_ended_between", span))
+
+
+def standing(tx: Tx, statuses: Iterable[Status], limit: int = 50) -> list[Task]:
+    """The newest tasks that stand in one of these places, newest first."""
+    found = [
+        row
+        for status in statuses
+        for row in tx.all("list_standing", {"status": status.value, "limit": limit})
+    ]
+    found.sort(key=lambda row: -rows.number(row["no"]))
+    return tasks.all_with_deliveries(tx, found[:limit])
+
+
+# What became of tasks -----------------------------------------------------------------------------
+
+
+def told_upto(tx: Tx) -> int:
+    """The event up to which it has been told what became of tasks."""
+    row = tx.one("get_meta", {"key": _TOLD})
+    return int(str(row["value"])) if row else 0
+
+
+def tell(tx: Tx, news: Sequence[tuple[Conversation, Said]], upto: int, now: datetime) -> list[Turn]:
+    """Say what became of tasks, each in its place, and remember how far it was told, in one write.
+
+    A place that is not there yet is begun; one that was put away meanwhile is told nothing.
+    """
+    spoken: list[Turn] = []
+    for place, said in news:
+        if tx.one("get_turn_by_key", {"key": said.key}) is not None:
+            continue
+        tx.run("begin_conversation", _begun(place))
+        if tx.one("get_conversation", {"id": place.id}) is not None:
+            spoken.append(say(tx, place.id, said, now))
+    tx.run("set_meta", {"key": _TOLD, "value": str(max(upto, told_upto(tx)))})
+    return spoken
+
+
+def _begun(place: Conversation) -> dict[str, str | int]:
+    now = rows.ms(place.created_at)
+    return {"id": place.id, "title": place.title, "channel": place.channel, "now": now}
+
+
+# Rows to values -----------------------------------------------------------------------------------
+
+
+def _conversation(row: Row) -> Conversation:
+    return Conversation(
+        id=ConversationId(str(row["id"])),
+        title=str(row["title"]),
+        created_at=rows.at(row["created_at"]),
+        updated_at=rows.at(row["updated_at"]),
+        channel=str(row["channel"]),
+    )
+
+
+def _turn(row: Row) -> Turn:
+    kept: JsonMap = json.loads(str(row["details"]))
+    notes, about = kept.get("notes"), kept.get("about")
+    return Turn(
+        conversation_id=ConversationId(str(row["conversation_id"])),
+        n=rows.number(row["n"]),
+        role=rows.word(Role, row["role"]),
+        content=str(row["content"]),
+        said_at=rows.at(row["said_at"]),
+        channel=str(row["channel"]),
+        answers=None if row["answers"] is None else rows.number(row["answers"]),
+        owed=bool(row["owed"]),
+        about=TaskId(about) if isinstance(about, str) else None,
+        notes=tuple(map(str, notes)) if isinstance(notes, list) else (),
+        meant=_part(kept, "meant"),
+        receipt=_part(kept, "receipt"),
+        asks=_part(kept, "asks"),
+    )
+
+
+def _part(kept: JsonMap, name: str) -> JsonMap:
+    found = kept.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _with_refs(tx: Tx, found: Sequence[Row]) -> list[Turn]:
+    """Turns of one conversation, in order, with the tasks that each is about."""
+    spoken = [_turn(row) for row in found]
+    if not spoken:
+        return []
+    span: Params = {
+        "conversation": spoken[0].conversation_id,
+        "first": spoken[0].n,
+        "last": spoken[-1].n,
+    }
+    refs: dict[int, list[TaskRef]] = {}
+    for row in tx.all("list_mentions", span):
+        ref = TaskRef(TaskId(str(row["task_id"])), rows.word(Action, row["action"]))
+        refs.setdefault(rows.number(row["n"]), []).append(ref)
+    return [replace(each, task_refs=tuple(refs.get(each.n, ()))) for each in spoken]
+
+
+_TOLD: Final = "told"
+_EVER: Final = 2**62

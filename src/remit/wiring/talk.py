@@ -1,0 +1,226 @@
+"""Talk, joined to the rooms it does not know: intake hears, the owner acts, a brain answers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from remit import notify
+from remit.brain import outside
+from remit.brain.absent import NoBrain
+from remit.brain.choose import Role
+from remit.brain.fill import Paying
+from remit.brain.models import ModelBrain
+from remit.brain.tool.log import read_task_log
+from remit.brain.tool.own import Own
+from remit.brain.tool.search import search_tasks
+from remit.converse.does import Doer
+from remit.converse.plugs import Mind, Unclear, Understood
+from remit.converse.talk import Talk
+from remit.converse.tidings import News, Tidings
+from remit.errors import BadInput
+from remit.intake import answers, heard
+from remit.intake.admit import Intake
+from remit.intake.book import Contacts
+from remit.intake.days import Doubt
+from remit.intake.hear import Ear
+from remit.intake.heard import Message
+from remit.intake.lexicon import LANGUAGES
+from remit.intake.lexicon.words import keys_of, tokenize
+from remit.intake.times import Moment
+from remit.journal.follow import Journal
+from remit.model.edit import Edit
+from remit.model.event import Event
+from remit.model.ids import Ids, ReviewId, SessionId, TaskId
+from remit.model.permit import Reach
+from remit.model.reply import Policy, Prompt, Reply, Tool, ToolCall, ToolResult
+from remit.model.review import Answered, Decision, Review
+from remit.model.task import Creator, Source, SourceKind, Task, TaskType
+from remit.owner import Owner
+from remit.ports import Brain
+from remit.review.inbox import Inbox
+from remit.store import edits
+from remit.wiring.ground import Ground
+
+_BY: Final = "owner: in a conversation"
+
+
+@dataclass(frozen=True, slots=True)
+class Ears:
+    """Intake, as talk needs it."""
+
+    ground: Ground
+    intake: Intake
+    ear: Ear
+    contacts: Contacts
+
+    async def hear(self, text: str, ref: str) -> Understood:
+        message = Message(text=text, source=Source(SourceKind.CONVERSATION, ref))
+        found = await self.intake.hear(message)
+        return Understood(
+            tasks=found.tasks,
+            asked=found.reviews,
+            sort=found.answer.value if found.answer else None,
+            unasked=tuple(each.sentence for each in found.unasked),
+            receipt=heard.told(found) if found.tasks or found.unasked else {},
+        )
+
+    def asks_for_work(self, text: str) -> bool:
+        keys = keys_of(tokenize(text))
+        starts = (each for tongue in LANGUAGES for each in (tongue.verbs, tongue.frames))
+        return any(phrases.at(keys, 0) is not None for phrases in starts)
+
+    def fits(self, task: Task, review: Review, text: str) -> bool | None:
+        gap = heard.gap_of(task, review)
+        if gap is None or review.task_id != task.id:
+            return None
+        try:
+            settled = self.ear.settling()(task, review, text, self.ground.clock.now())
+        except BadInput:
+            return False
+        again = settled.ask is not None and settled.ask.key.rpartition(":")[0] == gap.key
+        return not again
+
+    def when(
+        self, task: Task, words: str, earlier: Sequence[str] = ()
+    ) -> datetime | Unclear | None:
+        """The words over the task's own time: "Thursday" keeps its hour, "5pm" its day."""
+        now, zone = self.ground.clock.now(), self.ground.zone
+        local = (task.scheduled_for or now).astimezone(zone)
+        base = f"on {local:%Y-%m-%d} at {local:%H:%M}" if task.scheduled_for else ""
+        try:
+            book = self.contacts.book()
+        except BadInput:
+            return None
+        found = answers.when(words, base, now=now, zone=zone, book=book, earlier=earlier)
+        match found:
+            case (Moment(at=at),):
+                return at
+            case (Doubt(why=why), *_):
+                return Unclear(why)
+            case _:
+                return None
+
+
+@dataclass(frozen=True, slots=True)
+class Hands:
+    """What the owner may do, for him."""
+
+    ground: Ground
+    owner: Owner
+    inbox: Inbox
+
+    async def pause(self, task_id: TaskId) -> Task:
+        return await self.owner.pause(task_id)
+
+    async def resume(self, task_id: TaskId) -> Task:
+        return await self.owner.resume(task_id)
+
+    async def cancel(self, task_id: TaskId) -> Task:
+        return await self.owner.cancel(task_id)
+
+    async def run_now(self, task_id: TaskId) -> Task:
+        return await self.owner.run_now(task_id)
+
+    async def reschedule(self, task_id: TaskId, at: datetime) -> Task:
+        change, now = Edit(scheduled_for=at), self.ground.clock.now()
+        return await self.ground.db.write(edits.edit, task_id, change, now)
+
+    async def answer(self, review_id: ReviewId, text: str) -> Task:
+        return await self.inbox.decide(review_id, Decision(Answered.ANSWER, text, by=_BY))
+
+
+class Reader:
+    """A brain that answers, with the house's own tools that only read."""
+
+    def __init__(self, brain: Brain | Paying, own: Mapping[str, Own], ground: Ground) -> None:
+        self._brain = brain
+        self._own = own
+        self._ground = ground
+
+    @property
+    def tools(self) -> tuple[Tool, ...]:
+        return tuple(each.tool for each in self._own.values())
+
+    async def think(self, prompt: Prompt, *, session: str) -> Reply | None:
+        return await self._brain.think(prompt, session=session)
+
+    async def use(self, call: ToolCall) -> ToolResult:
+        own = self._own.get(call.tool)
+        if own is None:
+            sentence = f"There is no tool {call.tool!r:.60}; there is {', '.join(self._own)}."
+            return ToolResult(call.id, sentence, failed=True)
+        found = await own.use(self._nobody(), call)
+        return ToolResult(call.id, self.mark(found.text, f"the tool {call.tool}"), found.failed)
+
+    def mark(self, text: str, whence: str) -> str:
+        return outside.mark(self._ground.redact(text), whence)
+
+    def _nobody(self) -> Task:
+        """Who looks: the tools leave out the task that asks, and here none does."""
+        now = self._ground.clock.now()
+        return Task(
+            id=TaskId("task-talk"),
+            type=TaskType.IMMEDIATE,
+            source=Source(SourceKind.CONVERSATION, "talk"),
+            title="talk",
+            instructions="",
+            created_at=now,
+            last_updated=now,
+            created_by=Creator.USER,
+            session_id=SessionId("ses-talk"),
+        )
+
+
+def talk(
+    ground: Ground, ids: Ids, journal: Journal, ears: Ears, owner: Owner, inbox: Inbox
+) -> Talk:
+    settings = ground.settings
+    doer = Doer(
+        db=ground.db,
+        clock=ground.clock,
+        zone=ground.zone,
+        ear=ears,
+        hands=Hands(ground, owner, inbox),
+        mind=_mind(ground),
+        who=f"You are {settings.agent}.",
+        owner=settings.owner,
+        is_owner=lambda channel, sender: _is_owner(ears.contacts, channel, sender),
+    )
+    told = News(lambda event: _wanted(ground, event) is not None, _says)
+    return Talk(doer, ids, Tidings(ground.db, ground.clock, ids, journal, told))
+
+
+def _is_owner(contacts: Contacts, channel: str, sender: str) -> bool:
+    """Whether the book says that the owner writes from there. A number is its digits."""
+    reach = contacts.find(None, channel)
+    known = reach.address if isinstance(reach, Reach) and reach.owner else None
+    return known is not None and _digits(known) == _digits(sender)
+
+
+def _digits(address: str) -> str:
+    return "".join(filter(str.isdigit, address)) if "@" not in address else address.casefold()
+
+
+def _mind(ground: Ground) -> Mind | None:
+    tools = (search_tasks(Policy.ALLOW, ground.db), read_task_log(Policy.ALLOW, ground.db))
+    own = {each.tool.name: each for each in tools}
+    if isinstance(ground.brain, ModelBrain):
+        mind = ground.mind(Role.THINK)
+        if mind is None:
+            return None
+        able = own if mind.has_tools else {}
+        return Reader(Paying(mind, ground.purse, ground.clock), able, ground)
+    return None if isinstance(ground.brain, NoBrain) else Reader(ground.brain, own, ground)
+
+
+def _wanted(ground: Ground, event: Event) -> notify.News | None:
+    """What the event is told as, unless the settings say that nobody wants to hear it."""
+    news = notify.news(event)
+    quiet = news is not None and getattr(ground.settings.notices, news.value) == "none"
+    return None if quiet else news
+
+
+def _says(event: Event, task: Task) -> str | None:
+    news = notify.news(event)
+    return notify.told(news, event, task) if news else None

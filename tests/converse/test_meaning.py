@@ -1,0 +1,92 @@
+"""Whole sentences of a known form, in three languages; everything else is left to others."""
+
+import pytest
+
+from remit.converse import meaning
+from remit.converse.meaning import Act, Command, Correction, Look, Query, Thing
+
+
+@pytest.mark.parametrize(
+    ("text", "act", "thing"),
+    [
+        ("pause the bangkok thing", Act.PAUSE, Thing(("bangkok",), named=True)),
+        ("Can you cancel it, please?", Act.CANCEL, Thing(pointed=True)),
+        ("cancel", Act.CANCEL, Thing(pointed=True)),
+        ("put the flight watch on hold", Act.PAUSE, Thing(("flight", "watch"))),
+        ("run it now", Act.RUN, Thing(pointed=True)),
+        ("go on with the newsletter", Act.RESUME, Thing(("newsletter",))),
+        ("pause everything", Act.PAUSE, Thing(all=True)),
+        ("Brich das ab", Act.CANCEL, Thing(pointed=True)),
+        ("Pausiere die Bangkok-Sache", Act.PAUSE, Thing(("bangkok",), named=True)),
+        ("setze die Recherche fort", Act.RESUME, Thing(("recherche",))),
+        ("Cancélalo", Act.CANCEL, Thing(pointed=True)),
+        ("reanuda la tarea del viaje", Act.RESUME, Thing(("del", "viaje"), named=True)),
+    ],
+)
+def test_an_order_about_a_task_is_read(text: str, act: Act, thing: Thing) -> None:
+    assert meaning.read(text) == Command(act, thing)
+
+
+@pytest.mark.parametrize(
+    ("text", "look"),
+    [
+        ("what is running?", Look.RUNNING),
+        ("What are you doing right now?", Look.RUNNING),
+        ("was läuft gerade?", Look.RUNNING),
+        ("¿Qué estás haciendo?", Look.RUNNING),
+        ("what's next?", Look.PLANNED),
+        ("was steht an?", Look.PLANNED),
+        ("what needs me?", Look.WAITING),
+        ("what failed?", Look.FAILED),
+    ],
+)
+def test_a_look_at_the_records_is_read(text: str, look: Look) -> None:
+    assert meaning.read(text) == Query(look)
+
+
+def test_what_was_done_is_asked_with_a_time_and_a_thing() -> None:
+    read = meaning.read("What did you do at 8 with the newsletter?")
+
+    assert read == Query(Look.DID, Thing(("newsletter",)), ("at", "8"))
+    assert meaning.read("Was hast du gestern gemacht?") == Query(Look.DID, when=("gestern",))
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "firm"),
+    [
+        ("make it 5", "5", True),
+        ("No wait, make that Thursday", "Thursday", True),
+        ("Thursday instead", "Thursday", True),
+        ("actually at 6pm", "at 6pm", False),
+        ("lieber um 17 Uhr", "um 17 Uhr", False),
+        ("mejor el jueves", "el jueves", False),
+        ("no, I meant Friday.", "Friday", True),
+        ("no problem", "problem", False),
+    ],
+)
+def test_a_correction_is_what_stands_behind_its_opening(text: str, words: str, firm: bool) -> None:
+    assert meaning.read(text) == Correction(words, firm)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Research hotels in Bangkok",
+        "no",
+        "",
+        "cancel my trip and then book a new one",
+        "Cancel it. And then buy milk.",
+        "cancel\nit",
+        "pause " + "very " * 20 + "long",
+        "continue",
+        "x" * 400,
+    ],
+)
+def test_everything_else_is_for_others(text: str) -> None:
+    assert meaning.read(text) is None
+
+
+def test_a_letter_that_folds_to_two_does_not_cut_the_words() -> None:
+    assert meaning.read("make it Straße ß") is None or isinstance(
+        meaning.read("make it Straße ß"), Correction
+    )

@@ -1,0 +1,503 @@
+"""Talk through the whole house: what is said is kept, understood by code, and answered once."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from remit.brain.absent import NoBrain
+from remit.converse.presence import SCHEDULED
+from remit.errors import BadInput, NotFound, StoreTrouble
+from remit.model.conversation import Action, Role
+from remit.model.ids import ConversationId, TaskId
+from remit.model.reply import Prompt, Reply
+from remit.model.review import Answered
+from remit.model.status import Status
+from remit.model.task import SourceKind
+from remit.settings import Notices
+from remit.store import conversations, search
+from remit.store.conversations import Said
+from tests.converse.talking import began, ids, say, told, turns, world
+
+
+async def every(house: object) -> int:
+    """How many tasks there are."""
+    page = await house.house.db.read(search.page, search.Filter(limit=100))  # type: ignore[attr-defined]
+    return len(page.tasks)
+
+
+# Work ---------------------------------------------------------------------------------------------
+
+
+async def test_work_becomes_tasks_with_a_receipt_and_comes_back_where_it_was_born(
+    tmp_path: Path,
+) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        answer = await say(house, talk, "Research kid-friendly Bangkok attractions")
+        (task_id,) = ids(answer)
+        await house.run()
+
+        task = await house.get(task_id)
+        assert task.source.kind is SourceKind.CONVERSATION
+        assert task.source.ref == f"{talk}:1"
+        assert answer.task_refs[0].action is Action.CREATED
+        assert [c["became"] for c in answer.receipt["clauses"]] == ["work"]  # type: ignore[index,union-attr,call-overload]
+        last = (await turns(house, talk))[-1]
+        assert last.content == f"“{task.title}” is done.\n\nLumphini Park."
+        assert [(ref.task_id, ref.action) for ref in last.task_refs] == [
+            (task_id, Action.COMPLETED)
+        ]
+
+
+async def test_two_wishes_in_one_message_are_two_tasks_on_one_turn(tmp_path: Path) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        answer = await say(house, talk, "Find two parks. Remind me tomorrow at 9 to call mom.")
+
+        assert answer.content.startswith("Two tasks.")
+        assert [ref.action for ref in answer.task_refs] == [Action.CREATED, Action.CREATED]
+
+
+async def test_a_conversation_is_named_after_the_first_thing_said_in_it(tmp_path: Path) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        await say(house, talk, "what is running?\nreally")
+
+        found = await house.house.db.read(conversations.get, talk)
+        assert found.title == "what is running?"
+
+
+async def test_a_task_that_asks_and_one_that_fails_say_so_in_the_talk(tmp_path: Path) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        await say(house, talk, "Research the passport rules")
+        await say(house, talk, "Research the hopeless case")
+        await house.run()
+
+        said = await told(house, talk)
+        assert "“Research the passport rules” needs you: Which passport do you hold?" in said
+        assert any(line.startswith("“Research the hopeless case” failed.") for line in said)
+
+
+async def test_what_was_planned_is_told_among_scheduled_events(tmp_path: Path) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        await say(house, talk, "Remind me tomorrow at 9 to call mom")
+        before = len(await turns(house, talk))
+        await house.run(timedelta(days=2))
+
+        events = await house.house.db.read(conversations.called, SCHEDULED)
+        assert events is not None
+        assert [line.partition("\n")[0] for line in await told(house, events.id)] == [
+            "“Call mom” is done."
+        ]
+        assert len(await turns(house, talk)) == before
+
+
+async def test_whoever_is_still_there_is_told_there(tmp_path: Path) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        await say(house, talk, "In 10 minutes remind me to call mom")
+        await house.run(timedelta(minutes=12))
+
+        assert (await told(house, talk))[-1].startswith("“Call mom” is done.")
+        assert await house.house.db.read(conversations.called, SCHEDULED) is None
+
+
+async def test_what_nobody_wants_to_hear_is_not_told(tmp_path: Path) -> None:
+    async with world(tmp_path, notices=Notices(done="none")) as house:
+        talk = await began(house)
+        await say(house, talk, "Research the parks")
+        await house.run()
+
+        assert len(await turns(house, talk)) == 2
+
+
+# Questions ----------------------------------------------------------------------------------------
+
+
+async def test_a_short_reply_answers_the_only_open_question(tmp_path: Path) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        asked = await say(house, talk, "Remind me to water the plants")
+        answer = await say(house, talk, "tomorrow at 9:30")
+        task = await house.get(ids(asked)[0])
+
+        assert task.scheduled_for == datetime(2026, 3, 3, 8, 30, tzinfo=UTC)
+        assert answer.content == "Thank you. “Water the plants”: planned for tomorrow 09:30."
+        assert await house.waiting() == []
+        assert await every(house) == 1
+
+
+async def test_an_answer_that_does_not_fit_is_asked_about_again(tmp_path: Path) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        await say(house, talk, "Remind me to water the plants")
+        answer = await say(house, talk, "purple")
+
+        assert "purple" in answer.content
+        assert await every(house) == 1
+        assert len(await house.waiting()) == 1
+
+
+async def test_the_brains_question_is_answered_in_the_talk_and_the_task_goes_on(
+    tmp_path: Path,
+) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        await say(house, talk, "Research the passport rules")
+        await house.run()
+        await say(house, talk, "the blue one")
+
+        (decided,) = [
+            each.decision
+            for task in await house.house.db.read(conversations.tasks_in, talk)
+            for each in await house.house.inbox.of_task(task.id)
+        ]
+        assert decided is not None
+        assert (decided.answer, decided.text) == (Answered.ANSWER, "the blue one")
+
+
+async def test_work_beside_an_open_question_is_asked_about_and_never_taken_for_an_answer(
+    tmp_path: Path,
+) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        await say(house, talk, "Research the passport rules")
+        await house.run()
+        asked = await say(house, talk, "Find two parks")
+        assert asked.content.startswith("Is that the answer to")
+        assert len(await house.waiting()) == 1
+
+        made = await say(house, talk, "new")
+
+        assert [(await house.get(task)).title for task in ids(made)] == ["Find two parks"]
+        assert len(await house.waiting()) == 1
+
+
+async def test_what_was_asked_about_can_be_the_answer_too(tmp_path: Path) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        await say(house, talk, "Research the passport rules")
+        await house.run()
+        await say(house, talk, "Find two parks")
+        await say(house, talk, "answer")
+
+        assert await house.waiting() == []
+        assert await every(house) == 1
+
+
+# Orders about tasks -------------------------------------------------------------------------------
+
+
+async def test_a_task_is_stopped_paused_and_resumed_by_its_name(tmp_path: Path) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        made = await say(house, talk, "Remind me tomorrow at 9 to call mom")
+        (task_id,) = ids(made)
+
+        assert (await say(house, talk, "pause the mom thing")).content == "“Call mom” is paused."
+        assert (await house.get(task_id)).status is Status.PAUSED
+        assert (await say(house, talk, "resume it")).content == "“Call mom” goes on."
+        assert (await say(house, talk, "cancel it")).content == "“Call mom” is cancelled."
+        assert (await house.get(task_id)).status is Status.CANCELLED
+        assert (await say(house, talk, "cancel it")).content == "“Call mom” is cancelled."
+
+
+async def test_where_two_tasks_may_be_meant_the_owner_is_asked_which(tmp_path: Path) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        await say(house, talk, "Remind me tomorrow at 9 to call mom")
+        await say(house, talk, "Remind me tomorrow at 10 to call the bank")
+        asked = await say(house, talk, "cancel the call task")
+        assert asked.content.startswith("Which one shall I cancel?")
+        assert [(await house.get(task)).ended for task in ids(asked)] == [False, False]
+
+        answer = await say(house, talk, "the bank one")
+
+        assert answer.content == "“Call the bank” is cancelled."
+        assert sorted([(await house.get(task)).ended for task in ids(asked)]) == [False, True]
+
+
+async def test_words_that_may_be_work_are_not_an_order_to_cancel(tmp_path: Path) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        await say(house, talk, "Remind me tomorrow at 9 to call the gym about prices")
+        asked = await say(house, talk, "cancel my gym prices")
+        assert "something new" in asked.content
+
+        made = await say(house, talk, "new")
+
+        assert made.task_refs[0].action is Action.CREATED
+        assert await every(house) == 2
+
+
+async def test_a_task_that_is_not_there_is_not_made_up(tmp_path: Path) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+
+        for text in ("pause the bangkok thing", "cancel it", "pause everything"):
+            answer = await say(house, talk, text)
+            assert answer.task_refs == ()
+        assert await every(house) == 0
+
+
+# Corrections --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("make it 5pm", datetime(2026, 3, 3, 16, 0, tzinfo=UTC)),
+        ("No wait, make that Thursday", datetime(2026, 3, 5, 15, 0, tzinfo=UTC)),
+        ("lieber um 17 Uhr", datetime(2026, 3, 3, 16, 0, tzinfo=UTC)),
+        ("mejor el jueves", datetime(2026, 3, 5, 15, 0, tzinfo=UTC)),
+    ],
+)
+async def test_a_correction_changes_the_task_and_makes_no_second_one(
+    tmp_path: Path, text: str, at: datetime
+) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        made = await say(house, talk, "Remind me tomorrow at 4pm to call mom")
+        await say(house, talk, text)
+
+        assert (await house.get(ids(made)[0])).scheduled_for == at
+        assert await every(house) == 1
+        await house.run(at - house.now - timedelta(minutes=1))
+        assert (await house.get(ids(made)[0])).status is Status.READY
+        await house.run(timedelta(minutes=2))
+        assert (await house.get(ids(made)[0])).status is Status.COMPLETED
+
+
+async def test_a_correction_that_may_mean_two_times_is_asked_about(tmp_path: Path) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        made = await say(house, talk, "Remind me tomorrow at 4pm to call mom")
+        asked = await say(house, talk, "make it 5")
+        assert "morning or in the afternoon" in asked.content
+
+        await say(house, talk, "17:00")
+
+        assert (await house.get(ids(made)[0])).scheduled_for == datetime(2026, 3, 3, 16, tzinfo=UTC)
+        assert await every(house) == 1
+
+
+@pytest.mark.parametrize("text", ["make it blue", "make it yesterday at 3pm"])
+async def test_a_correction_nobody_can_read_changes_nothing(tmp_path: Path, text: str) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        made = await say(house, talk, "Remind me tomorrow at 4pm to call mom")
+        before = (await house.get(ids(made)[0])).scheduled_for
+        answer = await say(house, talk, text)
+
+        assert "not been changed" in answer.content or "has passed" in answer.content
+        assert (await house.get(ids(made)[0])).scheduled_for == before
+        assert await every(house) == 1
+
+
+async def test_what_has_begun_or_comes_back_is_not_moved(tmp_path: Path) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        await say(house, talk, "Research the parks")
+        await house.run()
+        assert "has begun" in (await say(house, talk, "make it tomorrow at 5pm")).content
+        await say(house, talk, "Every Monday at 9 remind me to call mom")
+        assert "comes back" in (await say(house, talk, "make it 10:00")).content
+
+
+# Records and answers ------------------------------------------------------------------------------
+
+
+async def test_code_says_what_runs_what_is_planned_and_what_was_done(tmp_path: Path) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        assert (await say(house, talk, "what is running?")).content == "Nothing is running."
+        await say(house, talk, "Research the parks")
+        await house.run()
+        await say(house, talk, "Remind me tomorrow at 9 to call mom")
+
+        planned = await say(house, talk, "what is planned?")
+        done = await say(house, talk, "what did you do at 10?")
+        nothing = await say(house, talk, "what did you do yesterday?")
+        state = await say(house, talk, "is the parks research done?")
+
+        assert planned.content == "Planned:\n- “Call mom”: planned for tomorrow 09:00"
+        assert "“Research the parks”: done 10:00" in done.content
+        assert nothing.content == "Nothing is on record for yesterday."
+        assert state.content.startswith("“Research the parks”: done 10:00")
+
+
+async def test_a_question_is_answered_by_the_brain(tmp_path: Path) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        answer = await say(house, talk, "How many legs has a spider?")
+
+        assert (answer.content, answer.notes) == ("Eight legs.", ())
+        assert await every(house) == 0
+
+
+async def test_an_answer_that_lies_is_shown_with_a_mark(tmp_path: Path) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        answer = await say(house, talk, "What is the lie?")
+
+        assert answer.content == "Spiders are nice. I sent the list to Anna."
+        assert answer.notes == ("Not on record: I sent the list to Anna.",)
+
+
+async def test_without_a_brain_a_question_gets_a_plain_sentence(tmp_path: Path) -> None:
+    async with world(tmp_path, brain=NoBrain()) as house:
+        talk = await began(house)
+        answer = await say(house, talk, "How many legs has a spider?")
+
+        assert "a language model is needed" in answer.content
+
+
+async def test_a_brain_that_fails_is_said_to_have_failed(tmp_path: Path) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        answer = await say(house, talk, "What is a broken thing?")
+
+        assert answer.content.startswith("That cannot be answered now.")
+
+
+@pytest.mark.parametrize("text", ["thanks", "hello", "lol"])
+async def test_talk_that_asks_for_nothing_makes_nothing(tmp_path: Path, text: str) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        await say(house, talk, text)
+
+        assert await every(house) == 0
+
+
+# Durable ------------------------------------------------------------------------------------------
+
+
+async def test_a_turn_that_was_cut_is_answered_once_after_the_restart(tmp_path: Path) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        said = Said(role=Role.USER, content="Remind me tomorrow at 9 to call mom")
+        await house.house.db.write(conversations.say, talk, said, house.now, owed=True)
+        await house.restart()
+        await house.run()
+        await house.restart()
+        await house.run()
+
+        assert [turn.answers for turn in await turns(house, talk)] == [None, 1]
+        assert await every(house) == 1
+
+
+async def test_an_answer_cut_behind_the_deed_is_given_without_doing_it_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        await say(house, talk, "Remind me to water the plants")
+
+        def cut(*_: object) -> None:
+            raise StoreTrouble("The disk is full.")
+
+        with monkeypatch.context() as power:
+            power.setattr("remit.store.conversations.answer", cut)
+            turn = await house.house.talk.say(talk, "tomorrow at 9:30")
+            assert await house.house.talk.answered(turn, 5) is None
+        assert await house.waiting() == []  # it was done, and nobody was told
+        await house.restart()
+        await house.run()
+
+        last = (await turns(house, talk))[-1]
+        assert (last.answers, last.content) == (
+            turn.n,
+            "Thank you. “Water the plants”: planned for tomorrow 09:30.",
+        )
+        assert await every(house) == 1
+
+
+async def test_news_is_told_once_whatever_restarts(tmp_path: Path) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        await say(house, talk, "Research the parks")
+        await house.run()
+        for _ in range(3):
+            await house.restart()
+            await house.run()
+
+        said = await told(house, talk)
+        assert sum(line.startswith("“Research the parks” is done.") for line in said) == 1
+
+
+async def test_who_goes_on_talking_need_not_wait_for_a_slow_answer(tmp_path: Path) -> None:
+    class Slow:
+        async def think(self, prompt: Prompt, *, session: str) -> Reply:
+            await asyncio.Event().wait()
+            return Reply(f"{prompt.text} {session}")
+
+    async with world(tmp_path, brain=Slow()) as house:
+        talk = await began(house)
+        slow = await house.house.talk.say(talk, "How many legs has a spider?")
+        quick = await say(house, talk, "what is running?")
+
+        assert quick.content == "Nothing is running."
+        assert await house.house.talk.answered(slow, 0) is None
+        await house.house.talk.stop()
+
+
+async def test_the_same_key_is_the_same_turn(tmp_path: Path) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        first = await house.house.talk.say(talk, "what is running?", key="k")
+        again = await house.house.talk.say(talk, "what is running?", key="k")
+        await house.run()
+
+        assert first.n == again.n
+        assert len(await turns(house, talk)) == 2
+
+
+# Where a task was talked about --------------------------------------------------------------------
+
+
+async def test_a_conversation_is_resumed_from_its_task_or_begun_anew_with_it(
+    tmp_path: Path,
+) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        (task_id,) = ids(await say(house, talk, "Remind me tomorrow at 9 to call mom"))
+        assert (await house.house.talk.resume(task_id)).id == talk
+
+        await house.house.db.write(conversations.remove, talk, house.now)
+        fresh = await house.house.talk.resume(task_id)
+
+        assert fresh.id != talk
+        (first,) = await turns(house, fresh.id)
+        assert ids(first) == [task_id]
+        assert (await say(house, fresh.id, "cancel it")).content == "“Call mom” is cancelled."
+        assert (await house.house.talk.resume(task_id)).id == fresh.id
+
+
+async def test_who_points_at_a_task_speaks_about_it(tmp_path: Path) -> None:
+    async with world(tmp_path) as house:
+        task = await house.add("Water the plants", at=house.now + timedelta(days=1))
+        talk = await began(house)
+        await say(house, talk, "Remind me tomorrow at 9 to call mom")
+        answer = await say(house, talk, "cancel it", about=task.id)
+
+        assert answer.content == "“Water the plants” is cancelled."
+
+
+async def test_what_cannot_be_kept_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        for text in ("", "   ", "x" * 20_001):
+            with pytest.raises(BadInput, match="text"):
+                await house.house.talk.say(talk, text)
+        with pytest.raises(BadInput, match="title"):
+            await house.house.talk.begin("x" * 200)
+        with pytest.raises(NotFound):
+            await house.house.talk.say(ConversationId("conv-none"), "hello")
+        with pytest.raises(NotFound):
+            await house.house.talk.say(talk, "hello", about=TaskId("task-none"))
+        with pytest.raises(NotFound):
+            await house.house.talk.resume(TaskId("task-none"))
