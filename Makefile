@@ -15,7 +15,7 @@ REMIT_HOME ?= $(CURDIR)/.remit
 ARGS ?=
 
 .DELETE_ON_ERROR:
-.PHONY: help run test check fix bench soak hitl docs lock coverage clean
+.PHONY: help run test check fix bench screenshots soak hitl docs lock coverage clean
 
 help: ## this page
 	@[ -t 1 ] && bold="$$(printf '\033[1m')" plain="$$(printf '\033[0m')" || bold= plain=; \
@@ -48,6 +48,9 @@ docs: .venv/.dev-stamp ## run the examples in the docs, follow their links
 coverage: .venv/.local-stamp ## every branch of model, gate, plan, run, engine and store, or it fails
 	@.venv/bin/python -m pytest --cov --cov-report= --cov-fail-under=0 $(ARGS)
 	@.venv/bin/python -m coverage report
+
+screenshots: .venv/.dev-stamp ## every page as a picture, into screenshots/ (needs Chromium)
+	@.venv/bin/python -m tests.browser.shots $(or $(ARGS),screenshots)
 
 soak: .venv/.soak-stamp ## the crash tests at length: 500 kills, some minutes
 	@REMIT_SOAK=1 .venv/bin/python -m pytest -m soak --timeout=7200 $(ARGS)

@@ -1,0 +1,91 @@
+// An event draws what it changed anew: the same template as at load, fetched as a part.
+// Nothing moves under the hand: rows change in place, new ones wait behind a pill, Hold freezes all.
+import { hear } from "./socket.js";
+
+const waiting = new Map(); // element -> nothing; drawn anew together
+let timer = null, held = false, fresh = 0;
+const WAIT = 100;
+const busy = new Set(), again = new Set(); // being drawn; and changed once more meanwhile
+
+hear((event) => {
+  if (event.type === "resync" || event.type === "open" && event.again) { everything(); return; }
+  if (!event.taskId) return;
+  const id = CSS.escape(event.taskId);
+  for (const place of document.querySelectorAll(`[data-live="${id}"], [data-live="*"]`)) queue(place);
+  if (event.type === "task:created") news();
+  if (event.type === "task:needs-attention") announce("Something needs you.");
+  if (event.type === "task:result") announce("A task is finished.");
+});
+
+let opened = false;
+hear((event) => { if (event.type === "open") { if (opened) everything(); opened = true; } });
+
+export function queue(place) {
+  waiting.set(place, true);
+  timer ??= setTimeout(draw, WAIT);
+}
+
+export function hold(on) { held = on; if (!on) draw(); }
+
+const everything = () => document.querySelectorAll("[data-live]").forEach(queue);
+
+async function draw() {
+  timer = null;
+  if (held) return;
+  const places = [...waiting.keys()].filter((place) => place.isConnected);
+  waiting.clear();
+  await Promise.all(places.map(refresh));
+}
+
+// One question at a time for each place: of two answers under way the older could come to stay.
+export async function refresh(place) {
+  if (busy.has(place)) { again.add(place); return; }
+  busy.add(place);
+  const drawn = await redraw(place);
+  busy.delete(place);
+  if (again.delete(place)) queue(drawn ?? place);
+}
+
+async function redraw(place) {
+  // Whoever types in it keeps what he typed.
+  if (place.contains(document.activeElement) && document.activeElement.matches("textarea, input[type=text], input[type=search]")) return;
+  const answer = await fetch(place.dataset.src ?? location.href, { headers: { "HX-Request": "true" }, credentials: "same-origin" }).catch(() => null);
+  if (!answer?.ok) { if (answer?.status === 404) place.remove(); return; }
+  const html = await answer.text();
+  if (!place.isConnected || place.dataset.was === html) return;
+  return swap(place, html);
+}
+
+export function swap(place, html) {
+  const drawn = document.createElement("template");
+  drawn.innerHTML = html; // our own template, escaped on the server; scripts in it do not run
+  const next = drawn.content.firstElementChild;
+  if (!next) { place.remove(); return; }
+  next.dataset.was = html;
+  for (const open of place.querySelectorAll("details[open][id]")) next.querySelector(`#${CSS.escape(open.id)}`)?.setAttribute("open", "");
+  const focus = place.contains(document.activeElement) ? document.activeElement.id : null;
+  place.replaceWith(next);
+  if (waiting.delete(place)) queue(next); // what it waited for is not forgotten with it
+  if (focus) document.getElementById(focus)?.focus();
+  window.htmx?.process(next);
+  next.dispatchEvent(new CustomEvent("remit:drawn", { bubbles: true }));
+  return next;
+}
+
+function news() {
+  const pill = document.querySelector("[data-newpill]");
+  if (!pill) return;
+  fresh += 1;
+  pill.textContent = fresh === 1 ? "↑ 1 new task" : `↑ ${fresh} new tasks`;
+  pill.hidden = false;
+}
+
+// At most one word every five seconds, and only what needs a person or is finished.
+let said = 0;
+function announce(words) {
+  const now = Date.now();
+  const place = document.getElementById("announce");
+  if (!place || now - said < 5000) return;
+  said = now;
+  place.textContent = words;
+}

@@ -1,0 +1,276 @@
+"""One thing that waits, opened: what is asked, the exact text, why, and how it came to that."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from remit import gate
+from remit.gate import Objection, Why, eye, pair
+from remit.model.codec import from_json
+from remit.model.contract import Finding, Result
+from remit.model.delivery import Delivery, DeliveryStatus
+from remit.model.ids import ReviewId, TaskId
+from remit.model.permit import Permission
+from remit.model.plan import Clause
+from remit.model.review import SEND, Review
+from remit.model.status import Status
+from remit.model.task import Task
+from remit.model.undo import Undo
+from remit.server.call import Call
+from remit.server.web import kinds, letter, shell, stands, trail
+from remit.server.web.kinds import Act, Kind
+from remit.server.web.letter import Look, Way
+from remit.server.web.stands import Stand
+from remit.server.web.trail import Trail
+from remit.store import events, inbox, reviews, runs, spending, tasks
+from remit.store.database import Tx
+from remit.store.inbox import Waiting
+
+_NO_TEXT: Final = (Why.DECLINE, Why.EMPTY)  # nothing that anybody would start from
+_EVENTS: Final = 200  # the last ones; the task's own page has them all
+
+
+_TITLES: Final = {
+    Kind.HELD: "This was held. What shall be sent?",
+    Kind.UNPROVEN: "This is not proven. Accept it as it is?",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class To:
+    """Who gets a text, and where."""
+
+    name: str
+    way: Way
+    address: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A text of a task that ended, as it went or would have gone."""
+
+    to: To
+    look: Look
+    status: DeliveryStatus
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    id: str
+    kind: Kind
+    task: Task
+    asked_at: datetime
+    title: str
+    lead: str = ""
+    why: str
+    digest: str  # of what is shown: what is approved is this and nothing else
+    acts: tuple[Act, ...] = ()
+    draft: str = ""  # what stands in the editor at first
+    text: str = ""  # what stands in it now
+    shown: str = ""  # what it is about, if that is no letter
+    to: To | None = None
+    look: Look | None = None
+    always: To | None = None  # whom "always" would hold for
+    options: tuple[str, ...] = ()
+    clauses: tuple[tuple[Clause, bool], ...] = ()  # each, and whether it is the open one
+    delivery: Delivery | None = None  # the one in doubt
+    sent: tuple[Sent, ...] = ()
+    stand: Stand
+    trail: Trail
+
+    @property
+    def findings(self) -> Sequence[Finding]:
+        verdict = self.task.verdict
+        return verdict.findings if verdict else ()
+
+    @property
+    def passed(self) -> int:
+        return sum(each.result is Result.PASS for each in self.findings)
+
+
+async def of_review(call: Call, review_id: ReviewId) -> Opened:
+    waiting, past = await call.house.db.read(_review, review_id)
+    return _asked(call, waiting, past)
+
+
+async def of_task(call: Call, task_id: TaskId) -> Opened | ReviewId | None:
+    """A task that ended; if it asks something, that; None if there is nothing to look at."""
+    task, open_, past = await call.house.db.read(_task, task_id)
+    if open_ is not None:
+        return open_
+    return _ended(call, task, past) if task.ended else None
+
+
+def draft_of(review: Review) -> str:
+    """What stands in the editor at first, as a browser will send it back."""
+    text = review.evidence
+    if kinds.kind_of(review) is Kind.HELD and ":held:reply:" in review.key:
+        # A whole reply is workshop and letter in one; only what stands between the tags is meant.
+        found = pair.find(text, eye.fold(text))
+        text = "" if isinstance(found, Objection) else found[0].strip()
+        judged = gate.judge_text(text, most=len(text) + 1)
+        text = "" if isinstance(judged, Objection) and judged.why in _NO_TEXT else text
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def channel_of(review: Review, task: Task) -> str:
+    """Where a text would go: as the question has it, or else the first place that is left."""
+    to = permission(review)
+    left = [each for each in task.delivery if each.status is DeliveryStatus.PENDING]
+    named = [each for each in task.delivery if str(each.id) in review.key.split(":")]
+    first = next(iter((*named, *left, *task.delivery)), None)
+    return to.channel if to else first.channel if first else "dashboard"
+
+
+def digest_of(review: Review) -> str:
+    """A question that binds nothing by itself is bound by its own words."""
+    whole = f"{review.question}\x1f{review.evidence}"
+    return review.digest or hashlib.sha256(whole.encode()).hexdigest()
+
+
+def _review(tx: Tx, review_id: ReviewId) -> tuple[Waiting, Trail]:
+    waiting = inbox.question(tx, review_id)
+    return waiting, _past(tx, waiting.task, waiting.used.cents)
+
+
+def _task(tx: Tx, task_id: TaskId) -> tuple[Task, ReviewId | None, Trail]:
+    task = tasks.get(tx, task_id)
+    asked = (each.id for each in reviews.of_task(tx, task_id) if each.decision is None)
+    return task, next(asked, None), _past(tx, task, spending.of_task(tx, task_id).cents)
+
+
+def _past(tx: Tx, task: Task, cents: int) -> Trail:
+    told = events.last_of_task(tx, task.id, _EVENTS)
+    return trail.trail(told, runs.steps(tx, task), cents)
+
+
+def _asked(call: Call, waiting: Waiting, past: Trail) -> Opened:
+    review, task, zone = waiting.review, waiting.task, call.house.zone
+    kind = kinds.kind_of(review)
+    title, rest = kinds.headline(review.question)
+    # Of a text it is said why it is asked about; of anything else, what there is to know first.
+    rule = kinds.said(review.question) if kind in _TITLES else rest if kind is Kind.SEND else ""
+    draft = draft_of(review)
+    made = Opened(
+        id=str(review.id),
+        kind=kind,
+        task=task,
+        asked_at=task.created_at.astimezone(zone),
+        title=_TITLES.get(kind, title),
+        lead="" if kind in _TITLES or kind is Kind.SEND else rest,
+        why=kinds.why(kind, rule),
+        digest=digest_of(review),
+        acts=kinds.acts_of(review, kind),
+        draft=draft,
+        text=draft,
+        shown=review.evidence,
+        stand=stands.of_review(review, task, undo_of(call), shell.local(call)),
+        trail=_local(past, call),
+    )
+    return _with(call, made, review)
+
+
+def _with(call: Call, made: Opened, review: Review) -> Opened:
+    """What only this kind of question has."""
+    match made.kind:
+        case Kind.SEND | Kind.HELD:
+            return _letter(call, made, review)
+        case Kind.UNPROVEN if made.task.delivery:
+            look = letter.look(call, channel_of(review, made.task), review.evidence)
+            return replace(made, look=look)
+        case Kind.DOUBT:
+            return _doubt(call, made, review)
+        case Kind.REQUEST:
+            return _request(made, review)
+        case _:
+            return made
+
+
+def _letter(call: Call, made: Opened, review: Review) -> Opened:
+    channel, allowed = channel_of(review, made.task), permission(review)
+    way = letter.way(call, channel)
+    to = To(allowed.contact, way, allowed.address) if allowed else _first_to(made.task, way)
+    title = f"Send this to {to.name} {way.by}?" if made.kind is Kind.SEND else made.title
+    return replace(
+        made,
+        title=title,
+        to=to,
+        look=letter.look(call, channel, made.draft),
+        always=to if allowed else None,
+    )
+
+
+def _first_to(task: Task, way: Way) -> To:
+    named = [each.recipient for each in task.delivery if each.channel == way.name]
+    return To((named[0] if named else None) or "you", way)
+
+
+def _doubt(call: Call, made: Opened, review: Review) -> Opened:
+    delivery = next((each for each in made.task.delivery if each.id == review.about), None)
+    if delivery is None:
+        return made
+    way = letter.way(call, delivery.channel)
+    to = To(delivery.recipient or "you", way, delivery.address or "")
+    doubted = delivery.doubted_at
+    local = doubted.astimezone(call.house.zone) if doubted else None
+    return replace(
+        made,
+        title=f"Did this reach {to.name} {way.by}?",
+        to=to,
+        look=letter.look(call, delivery.channel, delivery.body or review.evidence),
+        lead="",
+        delivery=replace(delivery, doubted_at=local),
+    )
+
+
+def _request(made: Opened, review: Review) -> Opened:
+    gap = next((each for each in made.task.gaps if review.key.startswith(f"{each.key}:")), None)
+    request = made.task.request
+    if gap is None or request is None:
+        return made
+    clauses = tuple((each, n == gap.clause) for n, each in enumerate(request.clauses, 1))
+    return replace(made, options=gap.options, clauses=clauses)
+
+
+def _ended(call: Call, task: Task, past: Trail) -> Opened:
+    failed = task.status is Status.FAILED
+    ended = (task.completed_at or task.last_updated).astimezone(call.house.zone)
+    return Opened(
+        id=str(task.id),
+        kind=Kind.FIX if failed else Kind.LOOK,
+        task=task,
+        asked_at=task.created_at.astimezone(call.house.zone),
+        title=task.title,
+        why=(past.end or "It ended without a word.") if failed else "",
+        digest="",
+        shown=task.tool_output or task.result_summary or "",
+        sent=tuple(_sent(call, each) for each in task.delivery if each.body and not each.part),
+        stand=stands.of_task(task, ended),
+        trail=_local(past, call),
+    )
+
+
+def _sent(call: Call, delivery: Delivery) -> Sent:
+    to = To(delivery.recipient or "you", letter.way(call, delivery.channel), delivery.address or "")
+    look = letter.look(call, delivery.channel, delivery.body or "")
+    return Sent(to, look, delivery.status, delivery.reason or "")
+
+
+def undo_of(call: Call) -> Undo:
+    return Undo(call.house.settings.deliver.undo, ("dashboard",))
+
+
+def permission(review: Review) -> Permission | None:
+    kind, _, said = (review.about or "").partition(":")
+    return from_json(Permission, json.loads(said)) if kind == SEND else None
+
+
+def _local(past: Trail, call: Call) -> Trail:
+    zone = call.house.zone
+    return replace(
+        past, lines=tuple(replace(each, at=each.at.astimezone(zone)) for each in past.lines)
+    )

@@ -1,0 +1,201 @@
+"""The runs of a task as attempts: when each began, what it came to, and how two of them differ."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from remit.model.event import Event, Kind
+from remit.model.ids import TaskId
+from remit.model.reply import Usage
+from remit.model.run import Run
+from remit.model.status import ACTIVE
+from remit.model.task import Task
+from remit.server.web import markup, story, timeline
+from remit.server.web.markup import Changes
+from remit.server.web.story import Called
+from remit.server.web.timeline import Bar
+from remit.store import events, rows, runs, spending
+from remit.store import tasks as stored
+from remit.store.database import Tx
+
+MOST: Final = 200  # runs that are looked at
+LONG: Final = 4000  # events of a task that are looked at for its attempts
+_DELIVERABLE: Final = re.compile(r"<deliverable>(.*?)</deliverable>", re.DOTALL | re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One run, told for the owner. `n` counts from 1 and is in the address of the page."""
+
+    n: int
+    started_at: datetime
+    ended_at: datetime | None = None
+    kind: str = "run"
+    word: str = "Running"
+    icon: str = "run"
+    note: str = ""
+
+    @property
+    def took(self) -> timedelta | None:
+        return None if self.ended_at is None else self.ended_at - self.started_at
+
+
+def of_task(task: Task, legs: Sequence[Run], happened: Sequence[Event]) -> list[Attempt]:
+    """The newest first; the one that runs now is on no record yet but the journal's."""
+    told = [_ended(leg, happened) for leg in legs]
+    newest = legs[0].lease if legs else 0
+    if task.status in ACTIVE and task.lease > newest:
+        began = _began(happened, task.lease) or task.last_updated
+        told.insert(0, Attempt(n=task.lease, started_at=began))
+    return told
+
+
+def _ended(leg: Run, happened: Sequence[Event]) -> Attempt:
+    kind, word, icon = _OUTCOMES.get(leg.outcome or "", ("idle", leg.outcome or "Ended", "pend"))
+    return Attempt(
+        n=leg.lease,
+        started_at=leg.started_at,
+        ended_at=leg.ended_at,
+        kind=kind,
+        word=word,
+        icon=icon,
+        note=leg.note or _came_to(events_of(happened, leg.lease)),
+    )
+
+
+def _came_to(own: Iterable[Event]) -> str:
+    """What it asked, or what it came to."""
+    told = [each.data.get("question") or each.data.get("summary") for each in own]
+    return next((str(each) for each in told if each), "")
+
+
+def _began(happened: Iterable[Event], lease: int) -> datetime | None:
+    return next((each.at for each in happened if each.data.get("lease") == lease), None)
+
+
+def events_of(happened: Sequence[Event], n: int) -> list[Event]:
+    """What happened from the claim of one attempt to the claim of the next."""
+    found: list[Event] = []
+    for event in happened:
+        lease = event.data.get("lease")
+        if isinstance(lease, int) and event.kind in (Kind.TASK_MOVED, Kind.RUN_STARTED):
+            found = [event] if lease == n else found
+            if lease > n:
+                return found
+        elif found:
+            found.append(event)
+    return found
+
+
+def calls_of(tx: Tx, task: Task) -> dict[str, list[Called]]:
+    """Which tools were used, by step."""
+    rounds = (runs.steps(tx, replace(task, round=n)) for n in range(task.round + 1))
+    return story.called(rounds)
+
+
+# Two of them side by side ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One attempt as it is held against another."""
+
+    task: Task
+    attempt: Attempt
+    bars: tuple[Bar, ...]
+    text: str  # what it wrote for its reader
+    usage: Usage
+
+    @property
+    def name(self) -> str:
+        return f"Attempt {self.attempt.n}"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A step of either attempt; one side may lack it."""
+
+    label: str
+    before: Bar | None
+    after: Bar | None
+
+    @property
+    def differs(self) -> bool:
+        if self.before is None or self.after is None:
+            return True
+        return self.before.kind != self.after.kind
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    before: Side
+    after: Side
+    words: Changes
+    steps: tuple[Pair, ...]
+
+
+def side(tx: Tx, task_id: TaskId, n: int | None, now: datetime) -> Side | None:
+    """One attempt with all that is compared; None if there is none of that number."""
+    task = stored.get(tx, task_id)
+    happened = events.last_of_task(tx, task_id, LONG)
+    known = of_task(task, runs.of_task(tx, task_id, MOST), happened)
+    chosen = next((each for each in known if n is None or each.n == n), None)
+    if chosen is None:
+        return None
+    own = events_of(happened, chosen.n)
+    bars = timeline.bars(own, chosen.ended_at, now, calls_of(tx, task))
+    text = _written(own)
+    if not text and chosen is known[0]:
+        text = next((each.body for each in task.delivery if each.body), None) or ""
+    since = rows.ms(chosen.started_at)
+    spent = spending.of_task(tx, task_id, since)
+    if chosen.ended_at is not None:
+        spent = _minus(spent, spending.of_task(tx, task_id, rows.ms(chosen.ended_at) + 1))
+    return Side(task, chosen, bars, text, spent)
+
+
+def compare(before: Side, after: Side) -> Compared:
+    return Compared(before, after, markup.changes(before.text, after.text), _pairs(before, after))
+
+
+def _written(own: Iterable[Event]) -> str:
+    """The last thing it wrote for its reader."""
+    said = [str(each.data.get("text", "")) for each in own if each.kind is Kind.STEP_DONE]
+    found = [match for text in said for match in _DELIVERABLE.findall(text)]
+    return found[-1].strip() if found else ""
+
+
+def _minus(all_: Usage, later: Usage) -> Usage:
+    return Usage(
+        all_.tokens - later.tokens, all_.cents - later.cents, all_.requests - later.requests
+    )
+
+
+def _pairs(before: Side, after: Side) -> tuple[Pair, ...]:
+    was, now = [_keyed(each.bars) for each in (before, after)]
+    names = list(dict.fromkeys((*was, *now)))
+    return tuple(Pair(name[0], was.get(name), now.get(name)) for name in names)
+
+
+def _keyed(bars: Iterable[Bar]) -> Mapping[tuple[str, int], Bar]:
+    """By label and how-manieth of it."""
+    seen: dict[str, int] = {}
+    found: dict[tuple[str, int], Bar] = {}
+    for bar in bars:
+        seen[bar.label] = seen.get(bar.label, 0) + 1
+        found[bar.label, seen[bar.label]] = bar
+    return found
+
+
+_OUTCOMES: Final[Mapping[str, tuple[str, str, str]]] = {
+    "done": ("ok", "Done", "done"),
+    "wait": ("you", "Asked you", "you"),
+    "retry": ("bad", "Did not work out", "fail"),
+    "fail": ("bad", "Failed", "fail"),
+    "crashed": ("bad", "Crashed", "fail"),
+    "parked": ("idle", "Put off", "pause"),
+    "paused": ("idle", "Paused", "pause"),
+    "cancelled": ("idle", "Cancelled", "x"),
+}

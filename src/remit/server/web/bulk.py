@@ -1,0 +1,151 @@
+"""One thing done to many tasks: what would happen is shown first, then it is done."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Annotated, Final, Literal, cast
+
+from pydantic import BeforeValidator, Field
+
+from remit.model.codec import Json, JsonMap, stamp, text_of
+from remit.model.ids import TaskId
+from remit.server import bulk as api
+from remit.server.bodies import Body
+from remit.server.call import Answer, Call, Route
+from remit.server.web import line, saved, shell, words
+from remit.store import tasks
+from remit.store.database import Tx
+
+_MOMENT: Final = timedelta(milliseconds=1)
+
+
+def _several(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+class Chosen(Body):
+    """What was picked in the list: some rows, or all that match its filter."""
+
+    action: Literal["run", "pause", "resume", "retry", "cancel", "delete"]
+    id: Annotated[
+        list[Annotated[str, Field(max_length=60)]],
+        BeforeValidator(_several, json_schema_input_type=list[str]),
+        Field(default_factory=list, max_length=10_000),
+    ]
+    every: Annotated[str, Field(max_length=10)] = ""
+    q: Annotated[str, Field(max_length=2_000)] = ""
+    back: Annotated[str, Field(max_length=2_000)] = "/tasks"
+    sure: Annotated[str, Field(max_length=10)] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    ask: str  # of so many tasks
+    button: str
+    past: str
+    note: str = ""
+    danger: bool = False
+
+
+VERBS: Final[Mapping[str, Verb]] = {
+    "run": Verb("Run {} now?", "Run now", "started"),
+    "pause": Verb("Pause {}?", "Pause", "paused", "One at work stops at its next boundary."),
+    "resume": Verb("Resume {}?", "Resume", "resumed"),
+    "retry": Verb(
+        "Try {} again?",
+        "Retry",
+        "tried again",
+        "Each becomes a new task. What was sent before is not sent again.",
+    ),
+    "cancel": Verb(
+        "Cancel {}?",
+        "Cancel them",
+        "cancelled",
+        "A cancelled task does not go on; it can be tried again.",
+        danger=True,
+    ),
+    "delete": Verb(
+        "Delete {}?",
+        "Delete",
+        "deleted",
+        "They are hidden from every list. One at work is cancelled first.",
+        danger=True,
+    ),
+}
+
+
+async def act(call: Call) -> Answer:
+    """Show what would happen; if he is sure, do it."""
+    body = call.read(Chosen)
+    if not body.id and not body.every:
+        return shell.elsewhere(saved.back(body.back))
+    # Who is sure was shown those that matched then, not those that came since.
+    q = body.q if body.sure or not body.every else _until_now(call, body.q)
+    told = await _asked(call, body, q)
+    if body.sure:
+        did, refused = _number(told["done"]), _number(told["refused"])
+        return shell.elsewhere(_with(saved.back(body.back), f"{body.action}.{did}.{refused}"))
+    return await _preview(call, body.model_copy(update={"q": q}), told)
+
+
+async def _asked(call: Call, body: Chosen, q: str) -> JsonMap:
+    """Through the same door as programs: one guarded move for each, or what would be refused."""
+    asked: JsonMap = {"action": body.action, "dryRun": not body.sure}
+    asked |= {"filter": q} if body.every else {"ids": list[Json](body.id)}
+    answer = await api.act(replace(call, body=text_of(asked).encode(), form=False))
+    return cast("JsonMap", answer.content)
+
+
+async def _preview(call: Call, body: Chosen, told: JsonMap) -> Answer:
+    refused = cast("Sequence[Mapping[str, str]]", told["results"])
+    names = await call.house.db.read(_titles, [TaskId(each["id"]) for each in refused])
+    verb, fit = VERBS[body.action], _number(told["done"])
+    values: dict[str, object] = {
+        "body": body,
+        "verb": verb,
+        "ask": verb.ask.format(_tasks(fit)),
+        "fit": fit,
+        "more": told["more"],
+        "first": told["first"],
+        "refused": _number(told["refused"]),
+        "why": [(names[each["id"]], each["why"]) for each in refused],
+        "back": saved.back(body.back),
+    }
+    if call.part:
+        return shell.part("parts/bulk.html", values)
+    return await shell.page(call, "pages/bulk.html", values)
+
+
+def _titles(tx: Tx, found: Sequence[TaskId]) -> dict[str, str]:
+    return {each: tasks.get(tx, each).title for each in found}
+
+
+def _until_now(call: Call, q: str) -> str:
+    if line.value(q, "until"):
+        return q
+    return line.changed(q, {"until": stamp(call.house.clock.now() + _MOMENT)})
+
+
+def _with(back: str, done: str) -> str:
+    return f"{back}{'&' if '?' in back else '?'}done={done}"
+
+
+def _tasks(n: int) -> str:
+    return "1 task" if n == 1 else f"{words.count(n)} tasks"
+
+
+def _number(found: Json) -> int:
+    return cast("int", found)
+
+
+ROUTES: Final = (
+    Route(
+        method="POST",
+        path="/tasks/bulk",
+        does=act,
+        says="One thing for many tasks",
+        gives="Page",
+        body=Chosen,
+        page=True,
+    ),
+)

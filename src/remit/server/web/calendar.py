@@ -1,0 +1,190 @@
+"""The calendar's sheet: a week or a month of the owner's days, and what stands in each."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, time, timedelta, tzinfo
+from enum import StrEnum
+from itertools import groupby
+from typing import Final
+
+from remit.errors import BadInput
+
+_DAY: Final = timedelta(days=1)
+_WEEK: Final = 7
+_MORNING, _EVENING = 7, 19  # these hours are shown in any case
+_IN_HOUR: Final = 2  # of one series; more become one mark with a number
+_OFTEN: Final = 4  # runs of one series on one day; more stand above the hours
+_IN_DAY: Final = 4  # marks of a day in a month; more become a link
+_LATEST: Final = 2200
+
+
+class Span(StrEnum):
+    WEEK = "week"
+    MONTH = "month"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """One thing at one time: planned, or how it ended."""
+
+    at: datetime  # on the owner's clock
+    title: str
+    kind: str  # the colour
+    word: str
+    icon: str
+    href: str
+    series: str = ""
+    opens: bool = False  # there is no task yet: the slot itself is shown
+    times: int = 1
+
+    @property
+    def said(self) -> str:
+        """All of it in a line, for who hears the page."""
+        often = f", {self.times} times" if self.times > 1 else ""
+        return f"{self.at:%H:%M} {self.title}, {self.word}{often}"
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    on: date
+    marks: tuple[Mark, ...]
+    is_today: bool
+    outside: bool = False  # of the month that is shown
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Hour:
+    at: int
+    days: tuple[tuple[Mark, ...], ...]
+    is_now: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """Which days are shown, and where the days before and after are."""
+
+    span: Span
+    first: date
+    until: date  # the day after the last
+    on: date
+
+    def bounds(self, zone: tzinfo | None) -> tuple[datetime, datetime]:
+        return _midnight(self.first, zone), _midnight(self.until, zone)
+
+    @property
+    def title(self) -> str:
+        if self.span is Span.MONTH:
+            return f"{self.on:%B %Y}"
+        last = self.until - _DAY
+        if self.first.month == last.month:
+            return f"{self.first.day} to {last.day} {last:%B %Y}"
+        if self.first.year == last.year:
+            return f"{self.first.day} {self.first:%b} to {last.day} {last:%b %Y}"
+        return f"{self.first.day} {self.first:%b %Y} to {last.day} {last:%b %Y}"
+
+    @property
+    def before(self) -> date:
+        return self.on - 7 * _DAY if self.span is Span.WEEK else self.on.replace(day=1) - _DAY
+
+    @property
+    def after(self) -> date:
+        if self.span is Span.WEEK:
+            return self.on + 7 * _DAY
+        return (self.on.replace(day=1) + 32 * _DAY).replace(day=1)
+
+
+def sheet(span: Span, on: date) -> Sheet:
+    """The week, or the month in whole weeks, that a day lies in; weeks begin on Monday."""
+    if not 1971 <= on.year < _LATEST:  # noqa: PLR2004 - before that nothing was planned here
+        raise BadInput("Choose a day between 1971 and 2199.", field="on")
+    if span is Span.WEEK:
+        first = on - on.weekday() * _DAY
+        return Sheet(span, first, first + 7 * _DAY, on)
+    begins = on.replace(day=1)
+    ends = (begins + 32 * _DAY).replace(day=1)
+    first = begins - begins.weekday() * _DAY
+    return Sheet(span, first, ends + (-ends.weekday() % _WEEK) * _DAY, on)
+
+
+def days(shown: Sheet, marks: Sequence[Mark], now: datetime) -> list[Day]:
+    """Every day of the sheet, in order, with its marks."""
+    by_day = _by_day(marks)
+    found: list[Day] = []
+    on = shown.first
+    while on < shown.until:
+        of_day = tuple(_gathered(by_day.get(on, ()), 1 if shown.span is Span.MONTH else _IN_HOUR))
+        outside = shown.span is Span.MONTH and on.month != shown.on.month
+        found.append(Day(on, of_day, on == now.date(), outside))
+        on += _DAY
+    return found
+
+
+def weeks(shown: Sheet, marks: Sequence[Mark], now: datetime) -> list[list[Day]]:
+    """A month as rows of weeks; of a full day the first marks and how many there are beside."""
+    found = [_short(day) for day in days(shown, marks, now)]
+    return [found[n : n + _WEEK] for n in range(0, len(found), _WEEK)]
+
+
+def often(shown: Sheet, marks: Sequence[Mark]) -> list[tuple[Mark, ...]]:
+    """For each day of a week, the series that come so often that they would fill its hours."""
+    by_day = _by_day(marks)
+    week = [by_day.get(shown.first + n * _DAY, ()) for n in range(_WEEK)]
+    return [tuple(mark for mark in _gathered(day, _OFTEN) if mark.times > 1) for day in week]
+
+
+def hours(shown: Sheet, marks: Sequence[Mark], now: datetime) -> list[Hour]:
+    """A week as rows of hours, from the first that matters to the last."""
+    rare = _rare(marks)
+    used = {mark.at.hour for mark in rare}
+    first, last = min({_MORNING, *used}), max({_EVENING, *used})
+    by_day = _by_day(rare)
+    week = [by_day.get(shown.first + n * _DAY, ()) for n in range(_WEEK)]
+    here = shown.first <= now.date() < shown.until
+    if here:
+        first, last = min(first, now.hour), max(last, now.hour)
+    return [
+        Hour(at, tuple(_of_hour(day, at) for day in week), here and now.hour == at)
+        for at in range(first, last + 1)
+    ]
+
+
+def _rare(marks: Sequence[Mark]) -> list[Mark]:
+    counted = Counter(_alike(mark) for mark in marks if mark.series)
+    return [mark for mark in marks if counted[_alike(mark)] <= _OFTEN]
+
+
+def _alike(mark: Mark) -> tuple[date, str, str]:
+    return mark.at.date(), mark.series, mark.kind
+
+
+def _of_hour(day: Sequence[Mark], at: int) -> tuple[Mark, ...]:
+    return tuple(_gathered([mark for mark in day if mark.at.hour == at], _IN_HOUR))
+
+
+def _gathered(marks: Sequence[Mark], most: int) -> Iterator[Mark]:
+    """Marks of one series that stand alike become one with a number, if they are many."""
+    kinds: dict[tuple[str, str], list[Mark]] = {}
+    for n, mark in enumerate(marks):
+        kinds.setdefault((mark.series or f"{n}", mark.kind), []).append(mark)
+    shown: list[Mark] = []
+    for alike in kinds.values():
+        shown += alike if len(alike) <= most else [replace(alike[0], times=len(alike))]
+    yield from sorted(shown, key=lambda mark: mark.at)
+
+
+def _short(day: Day) -> Day:
+    over = len(day.marks) - _IN_DAY
+    if over <= 0:
+        return day
+    return replace(day, marks=day.marks[: _IN_DAY - 1], more=over + 1)
+
+
+def _by_day(marks: Sequence[Mark]) -> dict[date, Sequence[Mark]]:
+    ordered = sorted(marks, key=lambda mark: mark.at)
+    return {on: tuple(of_day) for on, of_day in groupby(ordered, lambda mark: mark.at.date())}
+
+
+def _midnight(on: date, zone: tzinfo | None) -> datetime:
+    return datetime.combine(on, time(), zone)

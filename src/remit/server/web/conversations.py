@@ -1,0 +1,295 @@
+"""Conversations: the list, one of them with its turns and tasks, and the box to speak into."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from remit.converse.talk import MOST_SAID, MOST_TITLE, checked_title
+from remit.errors import BadInput
+from remit.model import ids
+from remit.model.caller import Scope
+from remit.model.conversation import Conversation, Role, Turn
+from remit.model.ids import ConversationId, TaskId
+from remit.model.review import Answered
+from remit.model.task import Task
+from remit.server.bodies import Body, Nothing
+from remit.server.call import Answer, Call, Does, Query, Route, numbers
+from remit.server.conversations import ident
+from remit.server.web import shell, talk_cards
+from remit.server.web.cards import Place
+from remit.server.web.talk_cards import Card, place_of
+from remit.store import conversations, reviews, sessions, tasks
+from remit.store.database import Tx
+
+_PATIENCE: Final = 2.0  # seconds that a page waits for an answer
+_PAGE: Final = 50
+_RECENT: Final = 100
+_FACTS: Final = 8
+_CORRECTS: Final = (Answered.ANSWER, Answered.BACK, Answered.EDIT)
+_BEFORE: Final = numbers("before", "Only turns before this one.", 0, 0, 10**9)
+_AFTER: Final = numbers("after", "Only turns after this one.", 0, 0, 10**9)
+_ABOUT: Final = Query("about", "The task that is spoken of.", {"type": "string"})
+_FULL: Final = Query("full", "The whole box, or a line.", {"enum": ["true", "false"]})
+
+
+class NewWords(Body):
+    """What is said in the box; `about` is the task that is pointed at."""
+
+    text: Annotated[str, Field(max_length=MOST_SAID)] = ""
+    about: Annotated[str, Field(max_length=60)] = ""
+
+
+class NewName(Body):
+    title: Annotated[str, Field(max_length=MOST_TITLE)] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A turn as it is drawn."""
+
+    turn: Turn
+    at: datetime  # on the owner's clock
+    cards: tuple[Card, ...]
+
+    @property
+    def mine(self) -> bool:
+        return self.turn.role is Role.USER
+
+    @property
+    def clauses(self) -> list[object]:
+        """What was understood, clause by clause."""
+        found = self.turn.receipt.get("clauses")
+        return list(found) if isinstance(found, list) else []
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something that the owner said about the work, and what he was asked, if he was."""
+
+    text: str
+    asked: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A conversation in the list, and what was said in it last."""
+
+    talk: Conversation
+    last: str
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """One conversation with all that its page shows."""
+
+    talk: Conversation
+    turns: tuple[Said, ...]
+    tasks: tuple[Task, ...]
+    facts: tuple[Fact, ...]  # what is remembered of what the owner said, the newest last
+    earlier: int  # where the page before begins; 0 is none
+    about: Task | None
+
+    @property
+    def last(self) -> int:
+        return self.turns[-1].turn.n if self.turns else 0
+
+
+# Looking ------------------------------------------------------------------------------------------
+
+
+async def every(call: Call) -> Answer:
+    return await _list(call)
+
+
+async def one(call: Call) -> Answer:
+    before, about = call.number("before", 0, most=10**9), call.text("about")
+    pointed = ids.task_id(about) if about else None
+    return await _show(call, ident(call), before=before, about=pointed)
+
+
+async def turns(call: Call) -> Answer:
+    """The turns after a place, alone: what was said since the page was drawn."""
+    after = call.number("after", 0, most=10**9)
+    said = await call.house.db.read(_since, ident(call), after, place_of(call))
+    return _part(call, "parts/turns.html", {"turns": said})
+
+
+async def rail(call: Call) -> Answer:
+    """The margin alone: which tasks are spoken of by now."""
+    room = await call.house.db.read(_room, ident(call), 0, None, place_of(call))
+    return _part(call, "parts/talk_rail.html", {"room": room, "line": talk_cards.line})
+
+
+async def card(call: Call) -> Answer:
+    full = call.text("full") != "false"
+    found = await talk_cards.card(call, call.task_id, full=full)
+    return _part(call, "parts/tcard.html", {"card": found})
+
+
+async def line(call: Call) -> Answer:
+    task = await call.house.db.read(tasks.get, call.task_id)
+    return _part(call, "parts/talk_task.html", {"task": task, "line": talk_cards.line})
+
+
+# Speaking -----------------------------------------------------------------------------------------
+
+
+async def begin(call: Call) -> Answer:
+    """Begin a conversation with the first thing that is said in it."""
+    said = call.read(NewWords)
+    if not said.text.strip():
+        return await _list(call, wrong="Say something first.", status=422)
+    talk = await call.house.talk.begin()
+    return await _spoken(call, talk.id, said)
+
+
+async def say(call: Call) -> Answer:
+    said = call.read(NewWords)
+    try:
+        return await _spoken(call, ident(call), said)
+    except BadInput as wrong:
+        if call.part:
+            raise
+        return await _show(call, ident(call), wrong=str(wrong), text=said.text, status=422)
+
+
+async def rename(call: Call) -> Answer:
+    title = checked_title(call.read(NewName).title)
+    talk = await call.house.db.write(conversations.rename, ident(call), title)
+    return shell.elsewhere(f"/conversations/{talk.id}")
+
+
+async def remove(call: Call) -> Answer:
+    call.read(Nothing)
+    await call.house.db.write(conversations.remove, ident(call), call.house.clock.now())
+    return shell.elsewhere("/conversations")
+
+
+async def _spoken(call: Call, talk: ConversationId, said: NewWords) -> Answer:
+    about = ids.task_id(said.about) if said.about else None
+    turn = await call.house.talk.say(talk, said.text, about=about, key=call.ref)
+    if call.part:  # the script hears of the answer by the socket
+        drawn = await call.house.db.read(_drawn, [turn], place_of(call))
+        return _part(call, "parts/turns.html", {"turns": drawn})
+    await call.house.talk.answered(turn, _PATIENCE)
+    return shell.elsewhere(f"/conversations/{talk}#end")
+
+
+# Beneath ------------------------------------------------------------------------------------------
+
+
+async def _list(call: Call, *, wrong: str = "", status: int = 200) -> Answer:
+    found = await call.house.db.read(_recent)
+    values = {"talks": found, "wrong": wrong}
+    return await shell.page(call, "pages/conversations.html", values, status)
+
+
+async def _show(  # noqa: PLR0913 - what was typed comes back when it was refused
+    call: Call,
+    talk: ConversationId,
+    *,
+    before: int = 0,
+    about: TaskId | None = None,
+    wrong: str = "",
+    text: str = "",
+    status: int = 200,
+) -> Answer:
+    room = await call.house.db.read(_room, talk, before, about, place_of(call))
+    values = {"room": room, "wrong": wrong, "text": text, "line": talk_cards.line}
+    return await shell.page(call, "pages/conversation.html", values, status)
+
+
+def _part(call: Call, name: str, values: dict[str, object]) -> Answer:
+    names = call.house.settings
+    around = {"now": shell.local(call), "agent": names.agent, "owner": names.owner}
+    return shell.part(name, {**around, **values})
+
+
+def _recent(tx: Tx) -> list[Begun]:
+    found = conversations.recent(tx, None, _RECENT)
+    last = (conversations.turns(tx, talk.id, 0, 1) for talk in found)
+    return [
+        Begun(talk, said[-1].content if said else "")
+        for talk, said in zip(found, last, strict=True)
+    ]
+
+
+def _room(tx: Tx, ident: ConversationId, before: int, about: TaskId | None, place: Place) -> Room:
+    talk = conversations.get(tx, ident)
+    said = conversations.turns(tx, ident, before, _PAGE)
+    spoken = conversations.tasks_in(tx, ident)
+    facts = [fact for task in reversed(spoken) for fact in _facts(tx, task)]
+    first = said[0].n if said else 0
+    return Room(
+        talk=talk,
+        turns=tuple(_drawn(tx, said, place)),
+        tasks=tuple(spoken),
+        facts=tuple(dict.fromkeys(facts))[-_FACTS:],
+        earlier=first if first > 1 else 0,
+        about=tasks.get(tx, about) if about else None,
+    )
+
+
+def _facts(tx: Tx, task: Task) -> list[Fact]:
+    """What the owner answered and corrected: to this task, and to earlier runs of its session."""
+    earlier = sessions.said(tx, task) if task.series_id or task.retry_of else ()
+    found = [Fact(each.text, each.asked or "") for each in reversed(earlier)]
+    for review in reviews.of_task(tx, task.id):
+        told = review.decision
+        if told is not None and told.text and told.answer in _CORRECTS:
+            asked = review.question if told.answer is Answered.ANSWER else ""
+            found.append(Fact(told.text, asked))
+    return found
+
+
+def _since(tx: Tx, ident: ConversationId, after: int, place: Place) -> list[Said]:
+    said = conversations.turns(tx, ident, 0, _PAGE)
+    return _drawn(tx, [turn for turn in said if turn.n > after], place)
+
+
+def _drawn(tx: Tx, said: Sequence[Turn], place: Place) -> list[Said]:
+    return [
+        Said(
+            turn,
+            turn.said_at.astimezone(place.zone),
+            tuple(talk_cards.of_turn(tx, turn.task_refs, place)),
+        )
+        for turn in said
+    ]
+
+
+def _looks(path: str, does: Does, says: str, *query: Query) -> Route:
+    return Route(
+        method="GET", path=path, does=does, says=says, gives="Page", page=True, query=query
+    )
+
+
+def _acts(path: str, does: Does, says: str, body: type[Body], scope: Scope) -> Route:
+    return Route(
+        method="POST",
+        path=path,
+        does=does,
+        says=says,
+        gives="Page",
+        page=True,
+        body=body,
+        scope=scope,
+    )
+
+
+_ONE: Final = "/conversations/{id}"
+ROUTES: Final = (
+    _looks("/conversations", every, "Every conversation"),
+    _looks(_ONE, one, "One conversation", _BEFORE, _ABOUT),
+    _looks(f"{_ONE}/turns", turns, "What was said since", _AFTER),
+    _looks(f"{_ONE}/rail", rail, "The margin alone"),
+    _looks("/talk/card/{id}", card, "A task in a talk", _FULL),
+    _looks("/talk/task/{id}", line, "A task in the margin"),
+    _acts("/conversations", begin, "Begin one", NewWords, Scope.APPROVE),
+    _acts(_ONE, say, "Say something", NewWords, Scope.APPROVE),
+    _acts(f"{_ONE}/title", rename, "Give it a name", NewName, Scope.WRITE),
+    _acts(f"{_ONE}/delete", remove, "Put it away", Nothing, Scope.WRITE),
+)

@@ -1,0 +1,311 @@
+"""The inbox: what waits for the owner, one thing opened beside the list, and his answers to it."""
+
+import json
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from remit.errors import AlreadyDecided, BadInput, Conflict
+from remit.model.caller import Scope
+from remit.model.ids import ReviewId
+from remit.model.review import Answered, Decision, Review
+from remit.server.bodies import Body, Nothing
+from remit.server.call import Answer, Call, Does, Query, Route
+from remit.server.web import ask, kinds, letter, shell, stands, waiting
+from remit.server.web.ask import Opened
+from remit.server.web.kinds import Kind
+from remit.store import inbox as store
+from remit.store.inbox import Waiting
+
+_MOST: Final = 100_000
+_EVENING, _MORNING = 18, 8  # o'clock
+_DONE: Final = Query("done", "What was just decided.", {"type": "string"})
+_AT: Final = Query("at", "What is open beside the list.", {"type": "string"})
+
+
+class NewAnswer(Body):
+    """What a form of the inbox says. To approve another text than the draft is to edit it."""
+
+    answer: Annotated[Answered, Field(strict=False)] = Answered.APPROVE
+    text: Annotated[str, Field(max_length=_MOST)] = ""
+    choice: Annotated[str, Field(max_length=_MOST)] = ""
+    always: bool = False
+    digest: Annotated[str, Field(max_length=64)] = ""
+
+
+class NewText(Body):
+    text: Annotated[str, Field(max_length=_MOST)] = ""
+
+
+class NewLater(Body):
+    until: Literal["hour", "evening", "morning"] | None = None
+    at: Annotated[str, Field(max_length=40)] = ""
+
+
+class NewTry(Body):
+    instructions: Annotated[str, Field(max_length=_MOST)] = ""
+
+
+# Looking ------------------------------------------------------------------------------------------
+
+
+async def front(call: Call) -> Answer:
+    """The list, and on a wide screen the first thing in it."""
+    listed = await waiting.listed(call)
+    first = listed.rows[0].id if listed.rows else None
+    opened = await _open(call, first) if first else None
+    return await _page(call, opened, listed=listed)
+
+
+async def one(call: Call) -> Answer:
+    opened = await _open(call, call.path["id"])
+    if opened is None:
+        return shell.elsewhere(f"/tasks/{call.task_id}")
+    return await _page(call, opened, chosen=True)
+
+
+async def rows(call: Call) -> Answer:
+    """The list alone, as it is now."""
+    values = {"listed": await waiting.listed(call), "at": call.text("at") or ""}
+    return shell.part("parts/ilist.html", {**values, "now": shell.local(call)})
+
+
+async def stand(call: Call) -> Answer:
+    """How a question stands by now: one sentence for whoever has it open."""
+    opened = await _open(call, call.path["id"])
+    return shell.part("parts/stand.html", {"ask": opened})
+
+
+async def preview(call: Call) -> Answer:
+    """The text that is being typed, as it would arrive."""
+    text = call.read(NewText).text
+    found = await _waiting(call)
+    channel, draft = ask.channel_of(found.review, found.task), ask.draft_of(found.review)
+    values = {"look": letter.look(call, channel, text, draft), "now": shell.local(call)}
+    opened = replace(await ask.of_review(call, call.review_id), text=text)
+    return shell.part("parts/preview.html", {**values, "ask": opened})
+
+
+# Deciding -----------------------------------------------------------------------------------------
+
+
+async def decide(call: Call) -> Answer:
+    """Settle a question by what the owner saw; whoever comes second is told who was first."""
+    said, found = call.read(NewAnswer), await _waiting(call)
+    listed = await waiting.listed(call)
+    try:
+        decision = _decision(found.review, said)
+        _check_seen(found.review, said)
+        await call.house.inbox.decide(call.review_id, decision)
+    except (AlreadyDecided, BadInput, Conflict) as wrong:
+        return await _not_done(call, said, wrong)
+    return _onward(listed, str(call.review_id))
+
+
+async def later(call: Call) -> Answer:
+    """Put a question off; it comes back by itself."""
+    said, listed = call.read(NewLater), await waiting.listed(call)
+    try:
+        await call.house.inbox.later(call.review_id, _until(said, shell.local(call)))
+    except (AlreadyDecided, BadInput) as wrong:
+        return await _not_done(call, NewAnswer(answer=Answered.DECLINE), wrong)
+    return _onward(listed, str(call.review_id))
+
+
+async def undo(call: Call) -> Answer:
+    """Call back what was approved, while nothing of it is on its way."""
+    call.read(Nothing)
+    found = await _waiting(call)
+    await call.house.owner.undo(found.task.id)
+    return shell.elsewhere(f"/inbox/{call.review_id}")
+
+
+async def resume(call: Call) -> Answer:
+    """Let what was called back go out after all."""
+    call.read(Nothing)
+    found = await _waiting(call)
+    await call.house.owner.resume(found.task.id)
+    return shell.elsewhere(f"/inbox/{call.review_id}")
+
+
+async def seen(call: Call) -> Answer:
+    """The owner has looked at how a task ended."""
+    call.read(Nothing)
+    listed = await waiting.listed(call)
+    await call.house.owner.seen(call.task_id)
+    return _onward(listed, str(call.task_id))
+
+
+async def retry(call: Call) -> Answer:
+    """Try a task that ended again, as a new one; the old one is seen to."""
+    instructions, listed = call.read(NewTry).instructions, await waiting.listed(call)
+    cue = await call.house.owner.retry(call.task_id, call.ref)
+    cue = replace(cue, instructions=instructions) if instructions.strip() else cue
+    await call.house.intake.admit(cue)
+    await call.house.owner.seen(call.task_id)
+    return _onward(listed, str(call.task_id))
+
+
+# Beneath ------------------------------------------------------------------------------------------
+
+
+async def _open(call: Call, ident: str) -> Opened | None:
+    """What an address of the inbox names: a question, or a task that ended."""
+    at = replace(call, path={"id": ident})
+    if ident.lower().startswith("task-"):
+        found = await ask.of_task(at, at.task_id)
+        if found is None or isinstance(found, Opened):
+            return found
+        return await ask.of_review(call, found)
+    return await ask.of_review(at, at.review_id)
+
+
+async def _page(
+    call: Call,
+    opened: Opened | None,
+    *,
+    listed: waiting.Listed | None = None,
+    chosen: bool = False,
+    wrong: str = "",
+    status: int = 200,
+) -> Answer:
+    values = {
+        "listed": listed or await waiting.listed(call),
+        "ask": opened,
+        "at": opened.id if opened else "",
+        "chosen": chosen,
+        "wrong": wrong,
+        "done": await _just_done(call),
+        "undo": call.house.settings.deliver.undo,
+        "later": _laters(shell.local(call)),
+        "sorts": kinds.SORTS,
+    }
+    return await shell.page(call, "pages/inbox.html", values, status)
+
+
+async def _just_done(call: Call) -> dict[str, object] | None:
+    """What the page before this one has done, and for how long it can be called back."""
+    ident = call.text("done") or ""
+    if not ident.startswith("rev-"):
+        return None
+    found = await _waiting(replace(call, path={"id": ident}))
+    now = shell.local(call)
+    stand = stands.of_review(found.review, found.task, ask.undo_of(call), now)
+    opened = await ask.of_review(call, ReviewId(ident))
+    return {"id": ident, "stand": stand, "ask": opened} if stand.words else None
+
+
+async def _waiting(call: Call) -> Waiting:
+    return await call.house.db.read(store.question, call.review_id)
+
+
+async def _not_done(call: Call, said: NewAnswer, wrong: Exception) -> Answer:
+    """The same page with what was typed, and why nothing came of it."""
+    opened = await ask.of_review(call, call.review_id)
+    first = isinstance(wrong, AlreadyDecided)
+    words = "Somebody was first. Nothing of yours was done, and nothing is sent twice."
+    typed = said.text or opened.text
+    kept = opened if said.answer not in (Answered.APPROVE, Answered.EDIT, Answered.ANSWER) else None
+    opened = kept or replace(opened, text=typed)
+    status = 422 if isinstance(wrong, BadInput) else 409
+    return await _page(
+        call, opened, chosen=True, wrong=words if first else str(wrong), status=status
+    )
+
+
+def _decision(review: Review, said: NewAnswer) -> Decision:
+    """What the form means: an approved text that is not the draft is one of the owner's own."""
+    text = said.choice or said.text
+    if said.answer is Answered.APPROVE:
+        edited = bool(text) and text != ask.draft_of(review) and Answered.EDIT in review.options
+        answer = Answered.EDIT if edited else Answered.APPROVE
+        text = _arguments(review, text) if edited else ""
+        return Decision(answer, text or None, always=said.always)
+    return Decision(said.answer, text or None, always=said.always)
+
+
+def _arguments(review: Review, text: str) -> str:
+    """What a tool is called with must be an object, or it would only be asked about again."""
+    if kinds.kind_of(review) is not Kind.CALL:
+        return text
+    try:
+        fits = isinstance(json.loads(text), dict)
+    except ValueError:
+        fits = False
+    if not fits:
+        sentence = 'The arguments are no JSON object; write them like {"name": "value"}.'
+        raise BadInput(sentence, field="text")
+    return text
+
+
+def _check_seen(review: Review, said: NewAnswer) -> None:
+    """Nobody approves what he was not shown."""
+    if review.decision is None and said.digest != ask.digest_of(review):
+        sentence = "What is asked here has changed since you saw it. Read it again, then decide."
+        raise Conflict(sentence)
+
+
+def _onward(listed: waiting.Listed, ident: str) -> Answer:
+    after = listed.after(ident)
+    place = f"/inbox/{after.id}" if after else "/inbox"
+    return shell.elsewhere(f"{place}?done={ident}")
+
+
+def _laters(now: datetime) -> list[tuple[str, str, datetime]]:
+    """The times a question can be put off to with one click."""
+    evening = now.replace(hour=_EVENING, minute=0, second=0, microsecond=0)
+    morning = now.replace(hour=_MORNING, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    found = [("hour", "In an hour", now + timedelta(hours=1))]
+    if now + timedelta(hours=1) < evening:
+        found.append(("evening", "This evening", evening))
+    return [*found, ("morning", "Tomorrow morning", morning)]
+
+
+def _until(said: NewLater, now: datetime) -> datetime:
+    if said.until is not None:
+        times = {name: at for name, _, at in _laters(now)}
+        return times.get(said.until, times["morning"])
+    try:
+        at = datetime.fromisoformat(said.at)
+    except ValueError:
+        raise BadInput("Say a time such as 2026-03-02T18:00.", field="at") from None
+    at = at if at.tzinfo else at.replace(tzinfo=now.tzinfo)
+    if at <= now:
+        raise BadInput("That time is over; choose a later one.", field="at")
+    return at
+
+
+def _looks(path: str, does: Does, says: str, *query: Query) -> Route:
+    return Route(
+        method="GET", path=path, does=does, says=says, gives="Page", page=True, query=query
+    )
+
+
+def _acts(path: str, does: Does, says: str, body: type[Body], scope: Scope) -> Route:
+    return Route(
+        method="POST",
+        path=path,
+        does=does,
+        says=says,
+        gives="Page",
+        page=True,
+        body=body,
+        scope=scope,
+    )
+
+
+ROUTES: Final = (
+    _looks("/inbox", front, "What waits for the owner", _DONE),
+    _looks("/inbox/list", rows, "The list alone", _AT),
+    _looks("/inbox/{id}", one, "One thing that waits", _DONE),
+    _looks("/inbox/{id}/stand", stand, "How it stands by now"),
+    _acts("/inbox/{id}", decide, "Decide it", NewAnswer, Scope.APPROVE),
+    _acts("/inbox/{id}/preview", preview, "How a text would arrive", NewText, Scope.READ),
+    _acts("/inbox/{id}/later", later, "Put it off", NewLater, Scope.APPROVE),
+    _acts("/inbox/{id}/undo", undo, "Call it back", Nothing, Scope.APPROVE),
+    _acts("/inbox/{id}/resume", resume, "Send it after all", Nothing, Scope.APPROVE),
+    _acts("/inbox/{id}/seen", seen, "It was seen", Nothing, Scope.APPROVE),
+    _acts("/inbox/{id}/retry", retry, "Try it again", NewTry, Scope.WRITE),
+)

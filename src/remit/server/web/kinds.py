@@ -1,0 +1,147 @@
+"""What kind of question it is, how it is put in one line, and what may be answered to it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from remit.model.review import SEND, Answered, Review
+from remit.model.status import Reason
+
+
+class Kind(StrEnum):
+    SEND = "send"  # may this text go to somebody
+    HELD = "held"  # the gate let nothing through
+    QUESTION = "question"  # the work cannot go on without a word
+    WHOM = "whom"  # nobody knows whom some words mean
+    REQUEST = "request"  # the request itself left something open
+    CALL = "call"  # may it use a tool
+    BEGUN = "begun"  # was a tool used
+    DOUBT = "doubt"  # did a message arrive
+    UNPROVEN = "unproven"  # the work does not meet its contract
+    LOCKED = "locked"  # an account must be put right
+    BUDGET = "budget"  # it costs more than it may
+    POISON = "poison"  # the house died over it
+    LOOK = "look"  # a result that nobody has seen
+    FIX = "fix"  # a task that failed
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One way to answer. `asks` is what is asked before it is sent, if anything."""
+
+    answer: str
+    word: str
+    icon: str
+    key: str = ""
+    asks: str = ""
+    needs: bool = False  # whether it cannot be said without a text
+    danger: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """How a kind of question looks and is answered; the first answer is the one that is meant."""
+
+    icon: str
+    acts: tuple[Act, ...]
+    colour: str = "you"
+
+
+_A = Answered
+_BACK: Final = Act(_A.BACK, "Send back", "back", "r", "What shall be different?", needs=True)
+_DECLINE: Final = Act(_A.DECLINE, "Decline", "x", "x", "Why, if you like", danger=True)
+_RESEND: Final = Act(_A.RESEND, "Send again", "send", "r")
+_AGAIN: Final = Act(_A.RESEND, "Do it again", "repeat", "r")
+_DROP: Final = Act(_A.DROP, "Leave it out", "back", "o")
+_NO_CALL: Final = Act(_A.DROP, "Leave it out", "back", "r", "What it is told instead, if you like")
+_ANSWER: Final = Act(_A.ANSWER, "Answer", "send")
+
+SORTS: Final[Mapping[Kind, Sort]] = {
+    Kind.SEND: Sort("send", (Act(_A.APPROVE, "Approve and send", "send"), _BACK, _DECLINE)),
+    Kind.HELD: Sort("doc", (Act(_A.EDIT, "Send this text", "send"), _BACK, _DECLINE)),
+    Kind.QUESTION: Sort("ask", (_ANSWER, _DECLINE)),
+    Kind.WHOM: Sort("user", (_ANSWER, _DECLINE)),
+    Kind.REQUEST: Sort("ask", (_ANSWER, _DECLINE)),
+    Kind.CALL: Sort("term", (Act(_A.APPROVE, "Allow this call", "check"), _NO_CALL, _DECLINE)),
+    Kind.BEGUN: Sort("alert", (Act(_A.ARRIVED, "It was done", "check"), _AGAIN, _DROP, _DECLINE)),
+    Kind.DOUBT: Sort("alert", (Act(_A.ARRIVED, "It arrived", "check"), _RESEND, _DROP, _DECLINE)),
+    Kind.UNPROVEN: Sort("shield", (Act(_A.APPROVE, "Accept as it is", "check"), _BACK, _DECLINE)),
+    Kind.LOCKED: Sort("alert", (Act(_A.APPROVE, "It is put right", "check"), _DECLINE), "bad"),
+    Kind.BUDGET: Sort("coin", (Act(_A.APPROVE, "Let it go on", "check"), _DECLINE)),
+    Kind.POISON: Sort("alert", (Act(_A.APPROVE, "Try once more", "repeat"), _DECLINE), "bad"),
+    Kind.LOOK: Sort("eye", (), "plan"),
+    Kind.FIX: Sort("fail", (), "bad"),
+}
+_OF_REASON: Final = {
+    Reason.INPUT: Kind.QUESTION,
+    Reason.AUTH: Kind.LOCKED,
+    Reason.DELIVERABLE: Kind.HELD,
+    Reason.VERIFICATION: Kind.UNPROVEN,
+    Reason.AMBIGUOUS: Kind.DOUBT,
+    Reason.POISON: Kind.POISON,
+    Reason.APPROVAL: Kind.QUESTION,
+}
+_WHY: Final = {
+    Kind.SEND: "A message to a person needs your yes.",
+    Kind.QUESTION: "The work cannot go on without a word from you.",
+    Kind.WHOM: "A message goes to nobody before it is plain whom it is for.",
+    Kind.REQUEST: "A request starts once every part of it is understood.",
+    Kind.CALL: "This tool is used only when you say so.",
+    Kind.BEGUN: "What may have been done is never done again unasked.",
+    Kind.DOUBT: "What may have arrived is never sent again unasked.",
+    Kind.UNPROVEN: "The work does not meet its contract, and its fixes are used up.",
+    Kind.LOCKED: "Only you can put an account right.",
+    Kind.BUDGET: "It would cost more than you let it.",
+    Kind.POISON: "What stops the house again and again is not tried for ever.",
+}
+_ENDS: Final = re.compile(r"(?<=[.?!])\s+")
+# What the answers on the page say, so that it need not be said again.
+_TOLD: Final = re.compile(
+    r"\s*(?:Write what shall be sent, send it back, or decline\.|Answer with a name of the book or"
+    r" with an address, or decline\.|Remit will not (?:send it|do it) again unless you say so\.|"
+    r"Accept it as it is, send it back, or decline\?|Put it right, then approve\.|"
+    r'Or say "leave it out"\.)$'
+)
+_MOST: Final = 140  # characters of a headline
+
+
+def kind_of(review: Review) -> Kind:
+    """By why it is asked, what it is about, and the place in the run that asks."""
+    about, place = (review.about or "").partition(":")[0], review.key.partition(":")[2]
+    if review.reason is Reason.APPROVAL:
+        send = about == SEND or place.startswith("send:")
+        known = {"call": Kind.CALL, "budget": Kind.BUDGET}
+        return Kind.SEND if send else known.get(about, Kind.QUESTION)
+    if review.reason is Reason.INPUT and review.key.startswith("clause:"):
+        return Kind.REQUEST
+    if review.reason is Reason.INPUT and place.startswith("whom:"):
+        return Kind.WHOM
+    if review.reason is Reason.AMBIGUOUS and place.startswith("begun:"):
+        return Kind.BEGUN
+    return _OF_REASON[review.reason]
+
+
+def acts_of(review: Review, kind: Kind) -> tuple[Act, ...]:
+    """The ways to answer; none that this question does not take."""
+    return tuple(act for act in SORTS[kind].acts if act.answer in review.options)
+
+
+def said(question: str) -> str:
+    """The question without what the buttons below it say."""
+    return _TOLD.sub("", question.strip())
+
+
+def headline(question: str) -> tuple[str, str]:
+    """What is asked, in one line, and the rest of what was said."""
+    sentences = _ENDS.split(said(question))
+    asked = next((each for each in reversed(sentences) if each.endswith("?")), sentences[0])
+    if len(asked) > _MOST:
+        return "It asks you something", " ".join(sentences)
+    return asked, " ".join(each for each in sentences if each is not asked)
+
+
+def why(kind: Kind, rest: str) -> str:
+    """Why the owner is asked: what was said of this very case, or else the rule."""
+    return rest or _WHY.get(kind, "")

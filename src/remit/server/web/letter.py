@@ -1,0 +1,159 @@
+"""What would leave the house: the letter in its channel's own look, and what is to be said of it.
+
+The look is drawn from what would be sent, not from what was typed: a channel's own form is applied
+first, as the courier does it, and the gate says now what it would say then.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from markupsafe import Markup
+
+from remit import gate
+from remit.deliver import letter_head, letter_text, webhook
+from remit.deliver.courier import MOST_PARTS
+from remit.gate import Author, Objection
+from remit.model.delivery import Parcel
+from remit.ports import Channel, Shapes
+from remit.server.call import Call
+from remit.server.web import markup
+from remit.wiring import CHANNELS
+
+_KINDS: Final = {
+    "whatsapp": ("wa", "WhatsApp", "on WhatsApp"),
+    "email": ("mail", "Email", "by email"),
+    "dashboard": ("screen", "Dashboard", "on the dashboard"),
+    "webhook": ("link", "Webhook", "by webhook"),
+    "apprise": ("bell", "Notice", "as a notice"),
+}
+_BLOCKS: Final = re.compile(r"^(?:#{1,6}\s|```|\s*[-+]\s+\S|\|.*\|)", re.MULTILINE)
+_MOST: Final = 100_000  # where the channel is not there any more
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A channel as a page calls it."""
+
+    name: str
+    kind: str
+    icon: str
+    word: str
+    by: str  # the same in a sentence: sent by email
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What is to be said of a text before it goes: fine, worth knowing, or in its way."""
+
+    kind: str  # ok, plan, bad
+    icon: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A text as its reader will see it."""
+
+    way: Way
+    html: tuple[Markup, ...]  # one for each message that it goes out as
+    remarks: tuple[Remark, ...]
+    subject: str = ""
+    changed: markup.Changes | None = None
+
+
+def way(call: Call, channel: str) -> Way:
+    """What a channel is and what it is called; one that is gone is called by its name."""
+    kinds: Mapping[str, str] = {each.name: each.kind for each in call.house.outfit.ways}
+    kind = kinds.get(channel, channel if channel in _KINDS else "")
+    return Way(channel, kind, *_KINDS.get(kind, ("send", channel, f"on {channel}")))
+
+
+def look(call: Call, channel: str, text: str, draft: str | None = None) -> Look:
+    """How a text would arrive. With a draft, what was changed in it too."""
+    drawn, known = way(call, channel), _channels(call).get(channel)
+    if not text.strip():
+        return Look(drawn, (), (Remark("plan", "edit", "Nothing is written yet"),))
+    edited = draft is not None and draft != text
+    # What the owner wrote goes out as he wrote it; what was drafted, in the channel's own form.
+    shaped = text if edited else _shaped(known, text)
+    author = Author.OWNER if edited else Author.BRAIN
+    judged = gate.judge_text(shaped, most=_most(known), author=author)
+    sent = shaped.strip() if isinstance(judged, Objection) else judged.text
+    parts = _parts(known, sent)
+    remarks = [*_form(drawn, shaped, _shaped(known, shaped)), _length(known, sent, len(parts))]
+    if isinstance(judged, Objection):
+        remarks.append(Remark("bad", "alert", f"Would be held: {judged.reason}"))
+    elif call.house.hide(sent) != sent:
+        remarks.append(Remark("bad", "alert", "Would be held: it looks as if it held a secret."))
+    return Look(
+        way=drawn,
+        html=tuple(_drawn(drawn, part) for part in parts),
+        remarks=tuple(remarks),
+        subject=_subject(sent) if drawn.kind == "email" else "",
+        changed=markup.changes(draft, text) if edited and draft is not None else None,
+    )
+
+
+def _channels(call: Call) -> Mapping[str, Channel]:
+    return {**CHANNELS, **call.house.outfit.channels}
+
+
+def _shaped(channel: object, text: str) -> str:
+    return channel.shape(text) if isinstance(channel, Shapes) else text
+
+
+def _parts(channel: object, sent: str) -> tuple[str, ...]:
+    return channel.parts(sent) if isinstance(channel, Shapes) and sent else (sent,)
+
+
+def _most(channel: Channel | None) -> int:
+    most = channel.most if channel else _MOST
+    shapes: object = channel
+    return most * MOST_PARTS if isinstance(shapes, Shapes) else most
+
+
+def _form(drawn: Way, text: str, shaped: str) -> list[Remark]:
+    """What the channel makes of marks in the text."""
+    match drawn.kind:
+        case "whatsapp" if shaped != text or _BLOCKS.search(text):
+            return [Remark("plan", "alert", "WhatsApp shows Markdown as typed")]
+        case "whatsapp":
+            plain = Remark("ok", "done", "Plain text")
+            return [plain, Remark("ok", "done", "No headings or code")]
+        case "email" | "dashboard":
+            return [Remark("ok", "done", "Markdown, shown with its look")]
+        case _:
+            return []
+
+
+def _length(channel: Channel | None, sent: str, parts: int) -> Remark:
+    most = channel.most if channel else _MOST
+    if parts > 1:
+        return Remark("plan", "copy", f"{len(sent):,} characters, sent as {parts} messages")
+    kind, icon = ("ok", "done") if len(sent) <= most else ("bad", "alert")
+    return Remark(kind, icon, f"{len(sent):,} of {most:,} characters")
+
+
+def _subject(text: str) -> str:
+    """As the letter will have it: its first heading, or its first words."""
+    made = letter_head.subject(letter_text.heading(text))
+    opening = letter_head.opening(letter_text.text(text))
+    return made or letter_head.subject(opening) or "(no subject)"
+
+
+def _drawn(drawn: Way, text: str) -> Markup:
+    match drawn.kind:
+        case "whatsapp":
+            return markup.whatsapp(text)
+        case "email" | "dashboard":
+            return markup.markdown(text)
+        case "webhook":
+            parcel = Parcel("(set when it is sent)", None, text)
+            told = json.loads(webhook.event(parcel, "remit"))
+            pretty = json.dumps(told, ensure_ascii=False, indent=2)
+            return Markup("<pre>{}</pre>").format(pretty)
+        case _:
+            return Markup("<p>{}</p>").format(text)

@@ -1,0 +1,219 @@
+"""What the list of tasks shows: its sections, its tabs, and where each word of its address leads.
+
+By state, what is open stands first and whole; what has ended follows, a page at a time. So a list
+of ten thousand begins with the three that matter.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from remit.model.ids import TaskId
+from remit.model.status import ACTIVE, TERMINAL, Status
+from remit.model.task import TaskType
+from remit.server.web import line, row
+from remit.server.web.row import Row
+from remit.store import search, series
+from remit.store.database import Tx
+from remit.store.search import Count, Filter, Sort
+
+ROWS: Final = 100  # of a page
+_OPEN: Final = 25  # of a section that is not the last
+_OCCURRENCES: Final = 5  # of a series
+_SERIES: Final = 20
+_UP_NEXT: Final = (Status.NEW, Status.READY)
+_ASKING: Final = "status:needs-you"
+_PLANNED: Final = "status:ready is:scheduled"
+_TABS: Final = frozenset({"is:waiting", "is:scheduled"})  # words of tabs that are no status
+
+
+class Grouped(StrEnum):
+    STATE = "state"
+    NONE = "none"
+    SERIES = "series"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the address says."""
+
+    q: str = ""
+    sort: Sort = Sort.NEWEST
+    group: Grouped = Grouped.STATE
+    before: str = ""
+
+    def href(self, path: str = "/tasks", **said: str) -> str:
+        """The address with other words; what everybody gets anyway is left out."""
+        sort = "" if self.sort is Sort.NEWEST else self.sort.value
+        group = "" if self.group is Grouped.STATE else self.group.value
+        return line.address(path, **{"q": self.q, "sort": sort, "group": group, **said})
+
+    def said(self, key: str, text: str) -> str:
+        """The list with another word for one key of the filter."""
+        return self.href(q=line.changed(self.q, {key: text}))
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    label: str
+    href: str
+    count: int
+    more: bool
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Rows under a head; without a title there is none."""
+
+    title: str
+    rows: Sequence[Row]
+    count: str = ""
+    href: str = ""  # where all of them are, if these are not
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    sections: Sequence[Section]
+    next: str | None  # where the last section goes on
+    count: Count
+    tabs: Sequence[Tab]
+    newest: Sequence[TaskId]  # so that the page knows which new ones belong into it
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A section before it is read."""
+
+    title: str
+    wanted: Filter
+    href: str = ""
+    count: int | None = None
+    unasked: bool = False  # whether those that wait for the owner stand elsewhere
+
+
+def look(tx: Tx, shown: Shown, wanted: Filter, now: datetime) -> Listing:
+    """The first page, in sections; or, further on, only the section that goes on."""
+    count = counted(tx, shown, wanted)
+    parts = list(_parts(tx, shown, wanted, count))
+    if shown.before:
+        parts = [replace(parts[-1], title="")]
+    sections: list[Section] = []
+    cursor: str | None = None
+    for part in parts:
+        is_last = part is parts[-1]
+        limit = ROWS if is_last else part.wanted.limit
+        before = (shown.before or None) if is_last else None
+        page = search.page(tx, replace(part.wanted, limit=limit, before=before))
+        # A question about a task that has not begun is among those that need the owner.
+        found = [each for each in page.tasks if not (part.unasked and each.id in page.asks)]
+        cursor = page.next if is_last else None
+        href = part.href if page.next and not is_last else ""
+        told = f"{part.count:,}" if part.count is not None else ""
+        if found:
+            sections.append(Section(part.title, row.rows(tx, found, page.asks, now), told, href))
+    made = tabs(tx, shown, wanted, count)
+    return Listing(sections, cursor, count, made, newest(tx, wanted))
+
+
+def counted(tx: Tx, shown: Shown, wanted: Filter) -> Count:
+    """How many match; and in each state, how many would if only the tab were another."""
+    count = search.count(tx, wanted)
+    if wanted.type is not TaskType.SCHEDULED or "is:scheduled" not in line.words(shown.q):
+        return count
+    by_state = search.count(tx, replace(wanted, type=None, statuses=(), asks=False))
+    return replace(count, by_status=by_state.by_status, asks=by_state.asks)
+
+
+def newest(tx: Tx, wanted: Filter) -> list[TaskId]:
+    return search.ids(tx, replace(wanted, sort=Sort.NEWEST, before=None), 20)
+
+
+def tabs(tx: Tx, shown: Shown, wanted: Filter, count: Count) -> list[Tab]:
+    """Every state with how many of this very filter stand in it."""
+    rest = line.without(shown.q, "status", also=_TABS)
+    by = count.by_status
+    whole = sum(by.values())
+    planned = replace(wanted, statuses=(Status.READY,), type=TaskType.SCHEDULED, asks=False)
+    said = (
+        ("All", "", whole),
+        ("Needs you", _ASKING, count.asks),
+        ("Running", "status:running", sum(by.get(status, 0) for status in ACTIVE)),
+        ("Scheduled", _PLANNED, search.count(tx, planned).total),
+        ("Completed", "status:completed", by.get(Status.COMPLETED, 0)),
+        ("Failed", "status:failed", by.get(Status.FAILED, 0)),
+    )
+    here = {word for word in line.words(shown.q) if word not in line.words(rest)}
+    return [
+        Tab(
+            label,
+            shown.href(q=" ".join(part for part in (word, rest) if part)),
+            min(n, search.EXACT),
+            n > search.EXACT,
+            here == set(word.split()),
+        )
+        for label, word, n in said
+    ]
+
+
+def _parts(tx: Tx, shown: Shown, wanted: Filter, count: Count) -> Iterator[_Part]:
+    if shown.sort is not Sort.NEWEST:
+        wanted = replace(wanted, sort=shown.sort)
+    if shown.group is Grouped.SERIES and wanted.recurring is not False and not wanted.series:
+        yield from _by_series(tx, shown, wanted)
+    elif shown.group is Grouped.STATE and not wanted.deleted:
+        yield from _by_state(shown, wanted, count)
+    else:
+        yield _Part("", wanted)
+
+
+def _by_state(shown: Shown, wanted: Filter, count: Count) -> Iterator[_Part]:
+    """One section for each stage of a task's life; those the filter leaves out are not asked."""
+    few = replace(wanted, limit=_OPEN, before=None)
+    by = count.by_status
+    rest = line.without(shown.q, "status", also=_TABS)
+    if wanted.asks or not wanted.statuses or Status.NEEDS_REVIEW in wanted.statuses:
+        href = shown.href(q=f"{_ASKING} {rest}".strip())
+        yield _Part("Needs you", replace(few, statuses=(), asks=True), href, count.asks)
+    if wanted.asks:
+        return
+    running = _both(wanted.statuses, ACTIVE)
+    if running:
+        href = shown.href(q=f"status:running {rest}".strip())
+        n = sum(by.get(status, 0) for status in running)
+        yield _Part("Running now", replace(few, statuses=running), href, n)
+    yield from _coming(shown, few, rest)
+    earlier = _both(wanted.statuses, TERMINAL | {Status.PAUSED})
+    if earlier:
+        n = sum(by.get(status, 0) for status in earlier)
+        yield _Part("Earlier", replace(wanted, statuses=earlier), count=n)
+
+
+def _coming(shown: Shown, few: Filter, rest: str) -> Iterator[_Part]:
+    waiting = _both(few.statuses, frozenset(_UP_NEXT))
+    if not waiting:
+        return
+    if few.type is not TaskType.SCHEDULED:
+        href = shown.href(q=f"status:pending {rest}".strip())
+        now = replace(few, statuses=_UP_NEXT, type=TaskType.IMMEDIATE)
+        yield _Part("Pending", now, href, unasked=True)
+    if few.type is not TaskType.IMMEDIATE:
+        soonest = replace(few, statuses=(Status.READY,), type=TaskType.SCHEDULED, sort=Sort.DUE)
+        href = shown.href(q=f"{_PLANNED} {rest}".strip())
+        yield _Part("Up next", soonest, href, unasked=True)
+
+
+def _by_series(tx: Tx, shown: Shown, wanted: Filter) -> Iterator[_Part]:
+    """The newest occurrences of each series, then all that comes back never."""
+    for each in series.every(tx, limit=_SERIES):
+        of_it = replace(wanted, series=each.id, limit=_OCCURRENCES, before=None)
+        href = shown.href(q=line.changed(shown.q, {"series": each.id}), group="none")
+        yield _Part(each.title, of_it, href)
+    if wanted.recurring is not True:
+        yield _Part("Once", replace(wanted, recurring=False))
+
+
+def _both(wanted: Sequence[Status], some: frozenset[Status]) -> tuple[Status, ...]:
+    return tuple(each for each in Status if each in some and (not wanted or each in wanted))

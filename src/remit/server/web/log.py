@@ -1,0 +1,121 @@
+"""A task's log, a page at a time: filtered and searched on the server, over all of it."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from remit.journal import transcript
+from remit.model.event import Event
+from remit.model.ids import TaskId
+from remit.server.call import Answer, Call, Query, Route, numbers
+from remit.server.web import attempts, shell, story
+from remit.server.web.story import Line, Show
+from remit.store import events
+from remit.store import tasks as stored
+from remit.store.database import Tx
+
+PAGE: Final = 200  # lines
+CAP: Final = 5000  # lines that a browser keeps, and events that one search goes through
+_SCAN: Final = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which lines: after or before a place, of one kind, with some words in them."""
+
+    after: int = 0
+    before: int = 0
+    show: Show = Show.ALL
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Lines in their order; `first` and `last` are what was looked through, found or not."""
+
+    lines: tuple[Line, ...]
+    first: int
+    last: int
+    more: bool  # whether there are older ones
+
+
+async def more(call: Call) -> Answer:
+    """Lines to put before or behind those that are shown."""
+    wanted = wanted_of(call)
+    page = await call.house.db.read(read, call.task_id, wanted)
+    values = {"log": page, "zone": call.house.zone, "task_id": call.task_id}
+    return shell.part("parts/log_lines.html", values)
+
+
+async def export(call: Call) -> Answer:
+    """Everything that happened, one JSON object a line."""
+    found = await call.house.db.read(_all, call.task_id)
+    text = "".join(map(transcript.line, found))
+    name = f'attachment; filename="{call.task_id}.jsonl"'
+    return Answer(text, media="application/jsonl", headers={"Content-Disposition": name})
+
+
+def wanted_of(call: Call) -> Wanted:
+    return Wanted(
+        after=call.number("after", 0),
+        before=call.number("before", 0),
+        show=call.word("show", Show) or Show.ALL,
+        text=(call.text("find") or "").strip()[:200],
+    )
+
+
+def read(tx: Tx, task_id: TaskId, wanted: Wanted) -> Page:
+    """One page; who filters is given as many lines as who does not, if there are as many."""
+    task = stored.get(tx, task_id)
+    calls = attempts.calls_of(tx, task)
+    if wanted.after:
+        found = events.of_task(tx, task_id, wanted.after, CAP)
+        fits = [each for each in story.lines(found, calls) if each.fits(wanted.show, wanted.text)]
+        last = found[-1].n if found else wanted.after
+        return Page(tuple(fits), wanted.after, last, more=True)
+    lines, before, last, scanned = list[Line](), wanted.before, 0, 0
+    while scanned < CAP:
+        found = events.last_of_task(tx, task_id, _SCAN, before)
+        if not found:
+            break
+        last, before, scanned = last or found[-1].n, found[0].n, scanned + len(found)
+        fits = [each for each in story.lines(found, calls) if each.fits(wanted.show, wanted.text)]
+        lines = [*fits, *lines]
+        if len(lines) >= PAGE or before == 1:
+            break
+    # A line that is left out here is the first to come with the next page.
+    shown = lines[-PAGE:]
+    first = shown[0].n if len(lines) > PAGE else before
+    return Page(tuple(shown), first, last, more=first > 1)
+
+
+def _all(tx: Tx, task_id: TaskId) -> list[Event]:
+    stored.find_row(tx, task_id)
+    return events.of_task(tx, task_id)
+
+
+SHOW: Final = Query("show", "Which lines.", {"enum": list(Show)})
+FIND: Final = Query("find", "Words that must be in a line.", {"type": "string"})
+ROUTES: Final = (
+    Route(
+        method="GET",
+        path="/tasks/{id}/log",
+        does=more,
+        says="Lines of a task's log",
+        gives="Page",
+        page=True,
+        query=(
+            numbers("after", "Behind this line.", 0, 0, 10**15),
+            numbers("before", "Before this line.", 0, 0, 10**15),
+            SHOW,
+            FIND,
+        ),
+    ),
+    Route(
+        method="GET",
+        path="/tasks/{id}/log.jsonl",
+        does=export,
+        says="A task's log, whole",
+        gives="Page",
+        page=True,
+    ),
+)

@@ -1,0 +1,124 @@
+"""Other people's text as marks of ours: Markdown, a WhatsApp bubble, and what an edit changed.
+
+Whoever wrote it, none of it is code here. Markdown goes through the sanitiser that letters go
+through, which fetches nothing and shows a picture as a link; everything else is escaped first.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Final
+
+import nh3
+from markupsafe import Markup, escape
+
+from remit.deliver import letter_html
+
+_BLOCKS: Final = {"p", "ul", "ol", "li", "blockquote", "pre", "hr", "div", "br"}
+_TABLES: Final = {"table", "thead", "tbody", "tr", "th", "td"}
+_TAGS: Final = (
+    {"h1", "h2", "h3", "h4", "h5", "h6", "a", "code", "s", "strong", "em"} | _BLOCKS | _TABLES
+)
+# A letter carries its looks on its tags; a page of ours may not, so they are taken off again.
+_CLEANER: Final = nh3.Cleaner(
+    tags=_TAGS,
+    attributes={"a": {"href"}, "ol": {"start"}, "th": {"align"}, "td": {"align"}, "*": {"dir"}},
+    url_schemes={"http", "https", "mailto"},
+    url_relative="deny",
+    link_rel="noopener noreferrer nofollow",
+    set_tag_attribute_values={"a": {"target": "_blank"}, "pre": {"tabindex": "0"}},
+)
+_HEADS: Final = re.compile(r"(</?)h([1-6])\b")
+_FIRST: Final = 3  # a page has its own headings above those of a text
+_LAST: Final = 6
+_MOST_WORDS: Final = 1500  # beyond, lines are compared: to match words takes the square of it
+_WORDS: Final = re.compile(r"\w+(?:[:.,'’/-]\w+)*|\s+|[^\w\s]")
+_LINES: Final = re.compile(r"[^\n]*\n|[^\n]+")
+# A mark of WhatsApp stands at the edge of a word, on one line, around something.
+_MARKS: Final = (
+    (re.compile(r"```(.+?)```", re.DOTALL), "code"),
+    (re.compile(r"(?<![\w`])`([^`\n]+)`(?![\w`])"), "code"),
+    (re.compile(r"(?<![\w*])\*(?![\s*])([^*\n]*[^\s*])\*(?![\w*])"), "b"),
+    (re.compile(r"(?<![\w_])_(?![\s_])([^_\n]*[^\s_])_(?![\w_])"), "i"),
+    (re.compile(r"(?<![\w~])~(?![\s~])([^~\n]*[^\s~])~(?![\w~])"), "s"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What an edit changed, to look at, and in how many places."""
+
+    html: Markup
+    count: int
+
+
+def markdown(text: str) -> Markup:
+    """Markdown as our own list of tags, without looks, pictures or code."""
+    clean = _CLEANER.clean(letter_html.fragment(text))
+    lowered = _HEADS.sub(lambda found: f"{found[1]}h{_lower(int(found[2]))}", clean)
+    return Markup(lowered)  # noqa: S704 - what the sanitiser leaves is ours
+
+
+def whatsapp(text: str) -> Markup:
+    """A message as WhatsApp shows it: *bold*, _italic_, ~struck~ and `code`."""
+    shown, kept = str(escape(text.replace("\x00", ""))), list[str]()
+    for shape, tag in _MARKS:
+        if tag == "code":
+            # What is code is read no further; its place is held by a sign that no text may hold.
+            shown = shape.sub(lambda found: _keep(kept, found[1]), shown)
+        else:
+            shown = shape.sub(rf"<{tag}>\1</{tag}>", shown)
+    for place, code in enumerate(kept):
+        shown = shown.replace(f"\x00{place}\x00", f"<code>{code}</code>")
+    return Markup(shown)  # noqa: S704 - escaped above, and the tags are ours
+
+
+def changes(before: str, after: str) -> Changes:
+    """The words that went and those that came."""
+    found: list[Markup] = []
+    count = 0
+    for same, gone, come in _runs(*_pieces(before, after)):
+        if same:
+            found.append(escape(gone))
+            continue
+        count += 1
+        found += [Markup("<del>{}</del>").format(gone)] if gone else []
+        found += [Markup("<ins>{}</ins>").format(come)] if come else []
+    return Changes(Markup("").join(found), count)
+
+
+def _lower(level: int) -> int:
+    return min(level + _FIRST - 1, _LAST)
+
+
+def _keep(kept: list[str], code: str) -> str:
+    kept.append(code)
+    return f"\x00{len(kept) - 1}\x00"
+
+
+def _pieces(before: str, after: str) -> tuple[Sequence[str], Sequence[str]]:
+    old, new = _WORDS.findall(before), _WORDS.findall(after)
+    if max(len(old), len(new)) > _MOST_WORDS:
+        return _LINES.findall(before), _LINES.findall(after)
+    return old, new
+
+
+def _runs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[bool, str, str]]:
+    """What stayed and what changed, in turn: two changes with a blank between them are one."""
+    gone = come = between = ""
+    for what, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        was, now = "".join(old[a:b]), "".join(new[c:d])
+        if what != "equal":
+            gone, come, between = gone + between + was, come + between + now, ""
+        elif (gone or come) and not any(map(str.isalnum, was)) and "\n" not in was:
+            between = was
+        else:
+            if gone or come:
+                yield False, gone, come
+            yield True, between + was, between + now
+            gone = come = between = ""
+    if gone or come:
+        yield False, gone, come
+    if between:
+        yield True, between, between

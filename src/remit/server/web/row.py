@@ -1,0 +1,231 @@
+"""A row of the list: how a task stands, what it does now, where it goes, what it cost.
+
+The same row is drawn when the page is loaded and when an event says that it changed.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+from typing import Final
+
+from remit.errors import NotFound
+from remit.model import rhythm
+from remit.model.delivery import Delivery, DeliveryStatus
+from remit.model.event import Event, Kind
+from remit.model.ids import SeriesId, TaskId
+from remit.model.review import Review
+from remit.model.run import Run
+from remit.model.series import Repeats, Series
+from remit.model.status import ACTIVE, Reason, Status
+from remit.model.task import Task
+from remit.server.web import lane, words
+from remit.store import events, reviews, runs, series, spending, tasks
+from remit.store.database import Tx
+
+_SHOWN: Final = 2  # deliveries of a row; the rest is a number
+_NAMES: Final = {
+    "whatsapp": "WhatsApp",
+    "email": "Email",
+    "dashboard": "Dashboard",
+    "webhook": "Webhook",
+}
+_NEEDS_YOU: Final = words.State("you", "Needs you", "you")
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    icon: str
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    task: Task
+    state: words.State
+    sub: str
+    chips: tuple[Chip, ...]
+    lane: lane.Lane
+    cents: int | None
+    at: datetime  # what its last column tells: when it changed, or when it will run
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    """What else is known of a task, as far as its row needs it."""
+
+    runs: Sequence[Run] = ()
+    reviews: Sequence[Review] = ()
+    said: Sequence[Event] = ()
+    cents: int | None = None
+    series: Series | None = None
+
+
+@dataclass(slots=True)
+class _Known:
+    """Each series is read once for a page."""
+
+    series: dict[SeriesId, Series | None] = field(default_factory=dict)
+
+
+def rows(tx: Tx, found: Sequence[Task], asks: Collection[TaskId], now: datetime) -> list[Row]:
+    """The rows of a page; `now` is on the owner's clock."""
+    known = _Known()
+    return [draw(task, _about(tx, task, known, now), task.id in asks, now) for task in found]
+
+
+def one(tx: Tx, task_id: TaskId, now: datetime) -> Row:
+    """The row of one task, as it stands; what was deleted has none."""
+    task = tasks.get(tx, task_id)
+    if task.deleted_at is not None:
+        raise NotFound("task", task_id)
+    return rows(tx, [task], reviews.asking(tx, [task_id]), now)[0]
+
+
+def _about(tx: Tx, task: Task, known: _Known, now: datetime) -> _About:
+    reached = lane.reaches(task, now)
+    waits = task.status is Status.NEEDS_REVIEW
+    if task.series_id is not None and task.series_id not in known.series:
+        known.series[task.series_id] = series.get(tx, task.series_id)
+    return _About(
+        runs=runs.of_task(tx, task.id, 20) if reached or task.status is Status.FAILED else (),
+        reviews=reviews.of_task(tx, task.id) if reached or waits else (),
+        said=events.last_of_task(tx, task.id, 12) if task.status in ACTIVE else (),
+        cents=spending.of_task(tx, task.id).cents if task.started_at else None,
+        series=known.series.get(task.series_id) if task.series_id else None,
+    )
+
+
+def draw(task: Task, about: _About, asks: bool, now: datetime) -> Row:
+    state = words.state(task)
+    if asks and state.kind != "you":
+        state = _NEEDS_YOU
+    planned = task.scheduled_for if state.kind == "plan" else None
+    return Row(
+        task=task,
+        state=state,
+        sub=_sub(task, about, now.tzinfo),
+        chips=chips(task, now.tzinfo),
+        lane=lane.lane(task, about.runs, about.reviews, now),
+        cents=about.cents,
+        at=(planned or task.last_updated).astimezone(now.tzinfo),
+    )
+
+
+# The line under the title ------------------------------------------------------------------------
+
+
+def _sub(task: Task, about: _About, zone: tzinfo | None) -> str:
+    match task.status:
+        case Status.NEW | Status.READY:
+            said = _to_come(task, about, zone)
+        case Status.RUNNING | Status.VERIFYING | Status.DELIVERING:
+            said = ", ".join(part for part in (_work(task), _now(task, about.said)) if part)
+            said = said[:1].upper() + said[1:]
+        case Status.NEEDS_REVIEW:
+            asked = _asked(about.reviews)
+            said = asked if task.reason in _TOLD else _work(task) or asked
+        case Status.PAUSED:
+            said = ", ".join(part for part in ("Paused by you", _repeats(about, zone)) if part)
+        case Status.FAILED:
+            said = _failed(task, about.runs)
+        case Status.COMPLETED | Status.CANCELLED:  # pragma: no branch - there is no other
+            said = _work(task) or words.first_line(task.result_summary or task.instructions)
+    return said
+
+
+def _to_come(task: Task, about: _About, zone: tzinfo | None) -> str:
+    if task.gaps:
+        return words.first_line(task.gaps[0].about)
+    if about.series is not None:
+        return _repeats(about, zone)
+    if task.plan.precomposed:
+        return "Text is ready, no model call"
+    return _work(task) or words.first_line(task.instructions)
+
+
+def _repeats(about: _About, zone: tzinfo | None) -> str:
+    return in_words(about.series.repeats, zone) if about.series else ""
+
+
+def in_words(repeats: Repeats, zone: tzinfo | None) -> str:
+    """Every weekday at 08:30; the zone is named where it is not the owner's."""
+    told = rhythm.in_words(repeats)
+    own = f" ({repeats.zone})"
+    if repeats.zone == str(zone):
+        told = told.removesuffix(own)
+    return told[:1].upper() + told[1:]
+
+
+def _work(task: Task) -> str:
+    return f"Work {words.done(task.work)} of {len(task.work)}" if task.work else ""
+
+
+def _now(task: Task, said: Sequence[Event]) -> str:
+    if task.cancel_requested or task.pause_requested:
+        return "stopping at the next boundary"
+    for event in reversed(said):
+        text = event.data.get("text")
+        if event.kind in (Kind.RUN_SAID, Kind.STEP_DONE) and isinstance(text, str):
+            return words.first_line(text, 80)
+    return {Status.VERIFYING: "checking the work", Status.DELIVERING: "sending"}.get(
+        task.status, "thinking"
+    )
+
+
+def _asked(found: Sequence[Review]) -> str:
+    waiting = [review for review in found if review.decision is None]
+    return words.first_line(waiting[-1].question) if waiting else ""
+
+
+def _failed(task: Task, legs: Sequence[Run]) -> str:
+    note = next((run.note for run in legs if run.note), None) or task.result_summary
+    tried = len([run for run in legs if run.outcome in ("retry", "fail", "crashed")])
+    counted = f"Attempt {tried}: " if tried > 1 else ""
+    return counted + words.first_line(note or task.instructions)
+
+
+# Where it goes -----------------------------------------------------------------------------------
+
+
+def chips(task: Task, zone: tzinfo | None) -> tuple[Chip, ...]:
+    """Each delivery with how it stands; of many, the first ones and a number."""
+    whole = [each for each in task.delivery if each.part == 0]
+    shown = [
+        Chip(words.channel_icon(each.channel), _stands(task, each, zone)) for each in whole[:_SHOWN]
+    ]
+    more = len(whole) - _SHOWN
+    return (*shown, Chip("send", f"{more} more")) if more > 0 else tuple(shown)
+
+
+def channel_name(channel: str) -> str:
+    """By its kind, if its name holds the word; else as it is called."""
+    return next((name for word, name in _NAMES.items() if word in channel), channel)
+
+
+def _stands(task: Task, delivery: Delivery, zone: tzinfo | None) -> str:
+    name = channel_name(delivery.channel)
+    if delivery.status is DeliveryStatus.SENT:
+        at = delivery.sent_at
+        quiet = at is None or delivery.channel == "dashboard"
+        return name if quiet or at is None else f"Sent {words.clock(at.astimezone(zone))}"
+    if delivery.status is not DeliveryStatus.PENDING:
+        return _DELIVERY[delivery.status]
+    if task.ended:
+        return "Not sent"
+    if task.status is Status.NEEDS_REVIEW:
+        return _WAITING.get(task.reason, "Waiting for you") if task.reason else name
+    return f"Then {name}" if task.status in ACTIVE else name
+
+
+# What the question says is news; of a message that is ready, the work is.
+_TOLD: Final = frozenset({Reason.INPUT, Reason.DELIVERABLE, Reason.AUTH, Reason.POISON})
+_DELIVERY: Final[Mapping[DeliveryStatus, str]] = {
+    DeliveryStatus.SENDING: "Sending",
+    DeliveryStatus.REFUSED: "Refused",
+    DeliveryStatus.UNKNOWN: "Nobody knows",
+}
+_WAITING: Final[Mapping[Reason, str]] = {
+    Reason.APPROVAL: "Waiting for your yes",
+    Reason.DELIVERABLE: "Nothing sent",
+    Reason.VERIFICATION: "Nothing sent",
+}

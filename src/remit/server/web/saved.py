@@ -1,0 +1,61 @@
+"""Views kept from the list: the filter as it stands, under a name in the margin."""
+
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from remit.server import views as kept
+from remit.server.bodies import Body, NewView
+from remit.server.call import Answer, Call, Route
+from remit.server.web import shell
+from remit.server.web.listing import Shown
+from remit.store import views
+
+
+class OldView(Body):
+    name: Annotated[str, Field(max_length=200)]
+    back: Annotated[str, Field(max_length=2_000)] = "/tasks"
+
+
+async def named(call: Call, q: str) -> str:
+    """The name under which this very filter is kept, if it is."""
+    found = await call.house.db.read(views.every)
+    return next((each.name for each in found if each.filter == q), "")
+
+
+async def keep(call: Call) -> Answer:
+    await kept.keep(call)
+    return shell.elsewhere(Shown(q=call.read(NewView).filter).href())
+
+
+async def drop(call: Call) -> Answer:
+    body = call.read(OldView)
+    await call.house.db.write(views.drop, body.name)
+    return shell.elsewhere(back(body.back))
+
+
+def back(text: str) -> str:
+    """Only to the list: an address from outside leads nowhere else."""
+    return text if text == "/tasks" or text.startswith("/tasks?") else "/tasks"
+
+
+ROUTES: Final = (
+    Route(
+        method="POST",
+        path="/tasks/views",
+        does=keep,
+        says="Keep a view",
+        gives="Page",
+        body=NewView,
+        page=True,
+    ),
+    Route(
+        method="POST",
+        path="/tasks/views/delete",
+        does=drop,
+        says="Forget a view",
+        gives="Page",
+        body=OldView,
+        page=True,
+    ),
+)

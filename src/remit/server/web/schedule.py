@@ -1,0 +1,347 @@
+"""The schedule: everything that is planned, what became of it, and the series behind it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from itertools import islice, takewhile
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from remit.errors import BadInput, NotFound
+from remit.model import codec, rrule
+from remit.model.ids import SeriesId, series_id
+from remit.model.series import Fate, Series, Slot
+from remit.model.status import Status
+from remit.model.task import Task
+from remit.server.bodies import Body
+from remit.server.call import Answer, Call, Query, Route
+from remit.server.problem import Problem, Refused
+from remit.server.web import calendar, line, row, shell, words
+from remit.server.web.calendar import Mark, Sheet, Span
+from remit.store import planned, series, series_orders
+from remit.store.database import Tx
+
+_NEXT: Final = 3
+_MOST: Final = 3_000  # slots of one series on one sheet
+_SERIES: Final = 100
+_FAR: Final = 1_000  # so many runs ahead one may be opened
+_MOMENT: Final = timedelta(microseconds=1)
+
+
+class Nothing(Body):
+    """A word about a series, and where to go then."""
+
+    back: Annotated[str, Field(max_length=200)] = "/schedule"
+
+
+class AtSlot(Nothing):
+    at: Annotated[str, Field(max_length=40)]
+
+
+class Moved(AtSlot):
+    to: Annotated[str, Field(max_length=40)]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run to come: when, and whether the clocks are changed before then."""
+
+    at: datetime
+    href: str
+    changes: bool
+    moved: datetime | None = None  # from there
+    skipped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rhythm:
+    """A series, as the margin shows it."""
+
+    series: Series
+    words: str
+    runs: tuple[Run, ...]
+
+    @property
+    def ends(self) -> bool:
+        """Whether its rule names no further time."""
+        return not self.runs and self.series.paused_at is None
+
+
+async def show(call: Call) -> Answer:
+    """A week or a month, and every series."""
+    now = shell.local(call)
+    span = call.word("span", Span) or Span.WEEK
+    sheet = calendar.sheet(span, _day(call.text("on"), now))
+    marks, rhythms = await call.house.db.read(look, sheet, now)
+    values = {
+        "sheet": sheet,
+        "marks": marks,
+        "days": calendar.days(sheet, marks, now),
+        "hours": calendar.hours(sheet, marks, now) if span is Span.WEEK else [],
+        "often": calendar.often(sheet, marks) if span is Span.WEEK else [],
+        "weeks": calendar.weeks(sheet, marks, now) if span is Span.MONTH else [],
+        "rhythms": rhythms,
+        "zone": call.house.zone,
+        "now": now,
+        "part_of_hour": round(now.minute / 0.6),
+        "href": _href,
+        "here": _href(sheet.span, sheet.on),
+        "said": _SAID.get(call.text("done") or "", ""),
+    }
+    if call.part:
+        return shell.part("parts/sheet.html", values)
+    return await shell.page(call, "pages/schedule.html", values)
+
+
+async def slot(call: Call) -> Answer:
+    """One run to come: leave it out, or put it elsewhere."""
+    now, at = shell.local(call), codec.moment(call.text("at") or "")
+    found, one = await call.house.db.read(_slot, _id(call), at, now)
+    values = {
+        "series": found,
+        "slot": one,
+        "words": row.in_words(found.repeats, now.tzinfo),
+        "at": (one.planned or one.at).astimezone(now.tzinfo),
+        "utc": codec.stamp(one.at),
+        "skipped": one.fate is Fate.SKIPPED,
+        "back": _back(call.text("back") or ""),
+        "zone": call.house.zone,
+        "now": now,
+    }
+    if call.part:
+        return shell.part("parts/slot.html", values)
+    return await shell.page(call, "pages/slot.html", values)
+
+
+async def pause(call: Call) -> Answer:
+    body = call.read(Nothing)
+    await call.house.owner.pause_series(_id(call))
+    return _done(body, "paused")
+
+
+async def resume(call: Call) -> Answer:
+    body = call.read(Nothing)
+    await call.house.owner.resume_series(_id(call))
+    return _done(body, "resumed")
+
+
+async def end(call: Call) -> Answer:
+    body = call.read(Nothing)
+    await call.house.owner.end_series(_id(call))
+    return _done(body, "ended")
+
+
+async def skip(call: Call) -> Answer:
+    body = call.read(AtSlot)
+    await call.house.owner.skip_slot(_id(call), codec.moment(body.at))
+    return _done(body, "skipped")
+
+
+async def move(call: Call) -> Answer:
+    body = call.read(Moved)
+    to = wall(body.to, call.house.zone)
+    await call.house.owner.move_slot(_id(call), codec.moment(body.at), to)
+    return _done(body, "moved")
+
+
+# What stands where --------------------------------------------------------------------------------
+
+
+def look(tx: Tx, sheet: Sheet, now: datetime) -> tuple[list[Mark], list[Rhythm]]:
+    """The marks of a sheet, and the series."""
+    since, until = sheet.bounds(now.tzinfo)
+    found = planned.between(tx, since, until)
+    every = series.every(tx, limit=_SERIES)
+    marks = [_mark(task, since, until, now.tzinfo) for task in found]
+    for each in every:
+        ahead = slots_ahead(each, since, until, now)
+        marks += [_to_come(each, at.astimezone(now.tzinfo), sheet) for at in ahead]
+    rhythms = [_rhythm(tx, each, now) for each in every]
+    return marks, sorted(rhythms, key=_soonest)
+
+
+def slots_ahead(
+    found: Series, since: datetime, until: datetime, now: datetime
+) -> Iterator[datetime]:
+    """The slots of a series between two moments that have no task yet."""
+    if found.paused_at is not None:
+        return iter(())
+    after = max(found.last, since - _MOMENT, now)
+    to_come = takewhile(lambda at: at < until, rrule.slots(found.repeats, after))
+    return islice(to_come, _MOST)
+
+
+def _mark(task: Task, since: datetime, until: datetime, zone: tzinfo | None) -> Mark:
+    at = task.slot if task.ended and task.slot else task.scheduled_for
+    if at is None or not since <= at < until:
+        at = task.completed_at or task.last_updated
+    state = words.state(task)
+    if task.status is Status.READY:
+        state = words.State("plan", "Scheduled", "clock")
+    return Mark(
+        at=at.astimezone(zone),
+        title=task.title,
+        kind=state.kind,
+        word=state.word,
+        icon=state.icon,
+        href=f"/tasks/{task.id}",
+        series=task.series_id or "",
+    )
+
+
+def _to_come(found: Series, at: datetime, sheet: Sheet) -> Mark:
+    skipped = at in found.skips
+    return Mark(
+        at=at,
+        title=found.title,
+        kind="idle" if skipped else "plan",
+        word="Skipped" if skipped else "Scheduled",
+        icon="x" if skipped else "clock",
+        href=_slot_href(found.id, at, _href(sheet.span, sheet.on)),
+        series=found.id,
+        opens=True,
+    )
+
+
+def _rhythm(tx: Tx, found: Series, now: datetime) -> Rhythm:
+    there = series_orders.coming(tx, found, now, _NEXT) if found.paused_at is None else []
+    told = row.in_words(found.repeats, now.tzinfo)
+    return Rhythm(found, told, tuple(_run(each, now) for each in there))
+
+
+def _run(one: Slot, now: datetime) -> Run:
+    at = (one.planned or one.at).astimezone(now.tzinfo)
+    return Run(
+        at=at,
+        href=_slot_href(one.series_id, one.at, ""),
+        changes=at.utcoffset() != now.utcoffset(),
+        moved=one.at.astimezone(now.tzinfo) if at != one.at else None,
+        skipped=one.fate is Fate.SKIPPED,
+    )
+
+
+def _soonest(rhythm: Rhythm) -> tuple[bool, float, str]:
+    at = rhythm.runs[0].at.timestamp() if rhythm.runs else 0.0
+    return not rhythm.runs, at, rhythm.series.title
+
+
+# What the address and the forms say ---------------------------------------------------------------
+
+
+def wall(text: str, zone: tzinfo) -> datetime:
+    """A time as a clock on the owner's wall shows it; one that it never shows is refused."""
+    try:
+        said = datetime.fromisoformat(text)
+    except ValueError:
+        sentence = f"{text!r:.40} is no time; one looks like 2026-03-02T08:30."
+        raise BadInput(sentence, field="to") from None
+    if said.tzinfo is not None:
+        return said
+    there = said.replace(tzinfo=zone)
+    if there.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != said:
+        sentence = f"{said:%H:%M} is left out on {said:%d %B %Y}: the clocks go forward then."
+        raise BadInput(sentence, field="to")
+    return there
+
+
+def _day(text: str | None, now: datetime) -> date:
+    if text is None:
+        return now.date()
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        sentence = f"{text!r:.40} is no day; one looks like 2026-03-02."
+        raise BadInput(sentence, field="on") from None
+
+
+def _href(span: str, on: date | None = None) -> str:
+    said = "" if span == Span.WEEK else str(span)
+    return line.address("/schedule", span=said, on=on.isoformat() if on else "")
+
+
+def _slot_href(found: SeriesId, at: datetime, back: str) -> str:
+    return line.address(f"/schedule/{found}", at=codec.stamp(at.astimezone(UTC)), back=back)
+
+
+def _back(text: str) -> str:
+    """Only to this page: an address from outside leads nowhere else."""
+    return text if text == "/schedule" or text.startswith("/schedule?") else "/schedule"
+
+
+def _done(body: Nothing, what: str) -> Answer:
+    back = _back(body.back)
+    return shell.elsewhere(f"{back}{'&' if '?' in back else '?'}done={what}")
+
+
+def _id(call: Call) -> SeriesId:
+    try:
+        return series_id(call.path["id"])
+    except BadInput as bad:
+        raise Refused(Problem("not-found", str(bad))) from None
+
+
+def _slot(tx: Tx, wanted: SeriesId, at: datetime, now: datetime) -> tuple[Series, Slot]:
+    found = series.get(tx, wanted)
+    if found is None:
+        raise NotFound("series", wanted)
+    there = series_orders.coming(tx, found, now, _FAR)
+    one = next((each for each in there if each.at == at), None)
+    if one is None:
+        raise Refused(Problem("not-found", f"Series {wanted} has no run to come at that time."))
+    return found, one
+
+
+_SAID: Final = {
+    "paused": "The series is paused. Nothing of it runs until you resume it.",
+    "resumed": "The series goes on.",
+    "ended": "The series has ended. Its history stays.",
+    "skipped": "That one is left out.",
+    "moved": "That one is moved.",
+}
+_VERBS: Final = (
+    ("pause", pause, Nothing, "Pause a series"),
+    ("resume", resume, Nothing, "Let a series go on"),
+    ("end", end, Nothing, "End a series"),
+    ("skip", skip, AtSlot, "Leave one run out"),
+    ("move", move, Moved, "Put one run elsewhere"),
+)
+ROUTES: Final = (
+    Route(
+        method="GET",
+        path="/schedule",
+        does=show,
+        says="The calendar",
+        gives="Page",
+        query=(
+            Query("span", "A week or a month.", {"enum": [*Span]}),
+            Query("on", "A day in it.", {"type": "string", "format": "date"}),
+            Query("done", "What was done just now.", {"type": "string"}),
+        ),
+        page=True,
+    ),
+    Route(
+        method="GET",
+        path="/schedule/{id}",
+        does=slot,
+        says="One run of a series",
+        gives="Page",
+        query=(
+            Query("at", "Its time.", {"type": "string", "format": "date-time"}),
+            Query("back", "Where one came from.", {"type": "string"}),
+        ),
+        page=True,
+    ),
+    *(
+        Route(
+            method="POST",
+            path=f"/schedule/{{id}}/{verb}",
+            does=does,
+            says=says,
+            gives="Page",
+            body=body,
+            page=True,
+        )
+        for verb, does, body, says in _VERBS
+    ),
+)

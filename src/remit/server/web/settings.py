@@ -1,0 +1,162 @@
+"""The settings page: what the owner may change here, and what the file rules, said as such."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final, TypeAlias
+
+from remit import __version__
+from remit.errors import RemitError
+from remit.model import ids
+from remit.model.caller import Scope
+from remit.model.reply import Policy
+from remit.server.call import Answer, Call, Query, Route
+from remit.server.problem import Problem, Refused
+from remit.server.web import cards, settings_seen, shell
+
+Values: TypeAlias = dict[str, object]
+SECTIONS: Final = (
+    ("brain", "bolt", "Brain"),
+    ("channels", "send", "Channels"),
+    ("contacts", "user", "Contacts"),
+    ("policies", "shield", "Policies"),
+    ("notices", "bell", "Notices"),
+    ("tokens", "link", "Access"),
+    ("about", "doc", "About"),
+)
+
+
+async def front(_: Call) -> Answer:
+    return shell.elsewhere("/settings/brain")
+
+
+async def look(call: Call) -> Answer:
+    name = call.path["section"]
+    if name not in _SEEN:
+        raise Refused(Problem("not-found", "There is no such part of the settings."))
+    return await section(call, name)
+
+
+async def section(
+    call: Call, name: str, more: Mapping[str, object] | None = None, status: int = 200
+) -> Answer:
+    """One part of the settings, with what just happened to it."""
+    seen = await _SEEN[name](call)
+    values = {
+        "section": name,
+        "sections": SECTIONS,
+        "wrong": None,
+        "said": None,
+        "zone": call.house.zone,
+        **seen,
+        **(more or {}),
+    }
+    return await shell.page(call, "pages/settings.html", values, status)
+
+
+async def trial(call: Call) -> Answer:
+    """A test of a channel, as far as it is."""
+    task_id = ids.task_id(call.path["task"])
+    found = await call.house.db.read(settings_seen.find_trial, task_id)
+    return shell.part("parts/trial.html", {"trial": found})
+
+
+async def _brain(call: Call) -> Values:
+    return {"mind": settings_seen.mind(call)}
+
+
+async def _channels(call: Call) -> Values:
+    tested = call.text("test")
+    found = None
+    if tested:
+        found = await call.house.db.read(settings_seen.find_trial, ids.task_id(tested))
+    return {"ways": await settings_seen.ways(call), "trial": found}
+
+
+async def _contacts(call: Call) -> Values:
+    settings = call.house.settings
+    names = [name for name in settings.channels if name != cards.DASHBOARD]
+    values: Values = {"names": names, "called": cards.called(settings.channels)}
+    values |= {"policies": list(Policy), "form": {}, "people": (), "others": ()}
+    try:
+        listed = await call.house.permits.listed()
+    except RemitError as error:
+        return values | {"wrong": str(error)}
+    return values | {"people": listed["contacts"], "others": listed["others"]}
+
+
+async def _policies(call: Call) -> Values:
+    listed: Mapping[str, object] = {}
+    try:
+        listed = await call.house.permits.listed()
+    except RemitError as error:
+        return {"wrong": str(error), "rules": (), "tools": (), "standing": ()}
+    people = settings_seen.cards_of(listed)
+    said = [one for each in people if isinstance(each, dict) for one in each["permissions"]]
+    others = listed["others"]
+    settings = call.house.settings
+    return {
+        "rules": settings_seen.rules(settings),
+        "tools": settings_seen.tools(settings),
+        "standing": [*said, *(others if isinstance(others, list) else [])],
+        "called": cards.called(settings.channels),
+        "since": settings_seen.standing_since,
+    }
+
+
+async def _notices(_: Call) -> Values:
+    return {}
+
+
+async def _tokens(call: Call) -> Values:
+    return {
+        "tokens": await call.callers.tokens(),
+        "sign_ins": await call.callers.sign_ins(),
+        "mine": call.key,
+        "scopes": list(Scope),
+        "secret": None,
+        "form": {},
+    }
+
+
+async def _about(call: Call) -> Values:
+    return {"findings": await settings_seen.findings(call), "version": __version__}
+
+
+_SEEN: Final[Mapping[str, Callable[[Call], Awaitable[Values]]]] = {
+    "brain": _brain,
+    "channels": _channels,
+    "contacts": _contacts,
+    "policies": _policies,
+    "notices": _notices,
+    "tokens": _tokens,
+    "about": _about,
+}
+ROUTES: Final = (
+    Route(
+        method="GET",
+        path="/settings",
+        does=front,
+        says="The settings",
+        gives="Page",
+        page=True,
+        scope=Scope.ADMIN,
+    ),
+    Route(
+        method="GET",
+        path="/settings/channels/test/{task}",
+        does=trial,
+        says="What came of a test",
+        gives="Page",
+        page=True,
+        scope=Scope.ADMIN,
+    ),
+    Route(
+        method="GET",
+        path="/settings/{section}",
+        does=look,
+        says="One part of the settings",
+        gives="Page",
+        page=True,
+        scope=Scope.ADMIN,
+        query=(Query("test", "A test that was begun.", {"type": "string"}),),
+    ),
+)

@@ -1,0 +1,181 @@
+"""What the owner changes on the settings page: contacts, permissions, tokens, tried channels."""
+
+import asyncio
+from typing import Annotated, Final
+
+from pydantic import BeforeValidator, Field
+
+from remit.errors import BadInput, Conflict, NotFound
+from remit.intake import entries
+from remit.intake.book import FILE, Entry, Line
+from remit.model.caller import Scope
+from remit.model.reply import Policy
+from remit.model.task import Priority
+from remit.server.bodies import Body, NewPermission, Nothing
+from remit.server.call import Answer, Call, Does, Route
+from remit.server.web import settings, shell
+from remit.trigger import command
+
+_NAME: Final = 200
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+class NewContact(Body):
+    """Someone for the book, or more about someone who is in it."""
+
+    name: Annotated[str, Field(max_length=_NAME)] = ""
+    aliases: Annotated[str, Field(max_length=1000)] = ""  # with commas between them
+    role: Annotated[str, Field(max_length=_NAME)] = ""
+    channel: Annotated[str, Field(max_length=_NAME)] = ""
+    address: Annotated[str, Field(max_length=500)] = ""
+
+
+class OldContact(Body):
+    name: Annotated[str, Field(max_length=_NAME)]
+
+
+class NewKey(Body):
+    """A token, as the form has it."""
+
+    name: Annotated[str, Field(max_length=_NAME)] = ""
+    scopes: Annotated[tuple[Scope, ...], BeforeValidator(_listed), Field(max_length=10)] = ()
+    agent: bool = False
+    days: Annotated[int, Field(ge=1, le=3660)] | None = None
+
+
+async def test(call: Call) -> Answer:
+    """Send a marked message the way every message goes."""
+    call.read(Nothing)
+    name, house = call.path["name"], call.house
+    if name not in house.settings.channels:
+        raise NotFound("channel", name[:60])
+    mark, agent = house.ids.ulid()[-4:].lower(), house.settings.agent
+    cue = command.cue(
+        f"Test the channel {name}",
+        ref=call.ref,
+        channel=name,
+        content=f"Test message {mark} from {agent} on {name}. Nothing needs doing.",
+        priority=Priority.HIGH,
+    )
+    task = await house.intake.admit(cue)
+    return shell.elsewhere(f"/settings/channels?test={task.id}#way-{name}")
+
+
+async def switch_on(call: Call) -> Answer:
+    call.read(Nothing)
+    await call.house.permits.switch_on(call.path["name"])
+    return shell.elsewhere("/settings/channels")
+
+
+async def add_contact(call: Call) -> Answer:
+    """Put someone into the book; whoever is in it gets what is new."""
+    said = call.read(NewContact)
+    try:
+        entry = _entry(said)
+        await asyncio.to_thread(entries.put, call.house.settings.home / FILE, entry)
+    except BadInput as bad:
+        more = {"wrong": str(bad), "form": said.model_dump()}
+        return await settings.section(call, "contacts", more, 422)
+    return shell.elsewhere("/settings/contacts")
+
+
+async def drop_contact(call: Call) -> Answer:
+    said = call.read(OldContact)
+    await asyncio.to_thread(entries.drop, call.house.settings.home / FILE, said.name)
+    return shell.elsewhere("/settings/contacts")
+
+
+async def permit(call: Call) -> Answer:
+    """Whether someone is written to on a channel without a question."""
+    said = call.read(NewPermission)
+    try:
+        told = await call.house.permits.permit(said.contact, said.channel, said.policy)
+    except BadInput as bad:
+        return await settings.section(call, "contacts", {"wrong": str(bad)}, 422)
+    if told["holds"] != said.policy:
+        kept = f"{said.policy} is kept, but {told['holds']} counts, for {FILE} says so."
+        return await settings.section(call, "contacts", {"said": f"{told['name']}: {kept}"})
+    return shell.elsewhere("/settings/contacts")
+
+
+async def forget(call: Call) -> Answer:
+    """Take a standing permission back: from now on it asks."""
+    said = call.read(NewPermission)
+    try:
+        await call.house.permits.permit(said.contact, said.channel, Policy.ASK)
+    except BadInput as bad:
+        return await settings.section(call, "policies", {"wrong": str(bad)}, 422)
+    return shell.elsewhere("/settings/policies")
+
+
+async def make_token(call: Call) -> Answer:
+    """A new token; its secret is on this page and nowhere else."""
+    said = call.read(NewKey)
+    try:
+        token, secret = await call.callers.make(
+            call.caller, said.name.strip(), frozenset(said.scopes), agent=said.agent, days=said.days
+        )
+    except (BadInput, Conflict) as bad:
+        more = {"wrong": str(bad), "form": said.model_dump()}
+        return await settings.section(call, "tokens", more, 422)
+    return await settings.section(call, "tokens", {"secret": secret, "made": token}, 201)
+
+
+async def revoke_token(call: Call) -> Answer:
+    call.read(Nothing)
+    await call.callers.revoke(call.path["id"])
+    return shell.elsewhere("/settings/tokens")
+
+
+async def sign_out(call: Call) -> Answer:
+    """End a browser's sign-in; its pages and sockets end at once."""
+    call.read(Nothing)
+    await call.callers.sign_out(call.path["id"])
+    return shell.elsewhere("/settings/tokens")
+
+
+def _entry(said: NewContact) -> Entry:
+    name = said.name.strip()
+    if not name or not name.isprintable():
+        raise BadInput("Give the whole name, on one line.", field="name")
+    address = said.address.strip()
+    if bool(said.channel) != bool(address):
+        missing = "address" if said.channel else "channel"
+        raise BadInput(f"Give an {missing}." if missing == "address" else "Choose a channel.")
+    if not address.isprintable():
+        raise BadInput("An address is on one line.", field="address")
+    aliases = tuple(word for each in said.aliases.split(",") if (word := each.strip()))
+    lines = {said.channel: Line(address)} if address else {}
+    return Entry(name, aliases, said.role.strip() or None, lines)
+
+
+def _post(
+    path: str, does: Does, says: str, body: type[Body] = Nothing, *, kept: bool = True
+) -> Route:
+    return Route(
+        method="POST",
+        path=path,
+        does=does,
+        says=says,
+        gives="Page",
+        page=True,
+        body=body,
+        scope=Scope.ADMIN,
+        kept=kept,
+    )
+
+
+ROUTES: Final = (
+    _post("/settings/channels/{name}/test", test, "Try a channel out"),
+    _post("/settings/channels/{name}/on", switch_on, "Use a channel again"),
+    _post("/settings/contacts", add_contact, "Put someone into the book", NewContact),
+    _post("/settings/contacts/drop", drop_contact, "Take someone out of the book", OldContact),
+    _post("/settings/contacts/policy", permit, "Whether someone is written to", NewPermission),
+    _post("/settings/policies/forget", forget, "Take a permission back", NewPermission),
+    _post("/settings/tokens", make_token, "Make a token", NewKey, kept=False),
+    _post("/settings/tokens/{id}/revoke", revoke_token, "Revoke a token"),
+    _post("/settings/sign-ins/{id}/end", sign_out, "Sign a browser out"),
+)

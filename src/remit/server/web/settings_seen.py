@@ -1,0 +1,324 @@
+"""What the settings page shows: what thinks, the ways out, the rules, and how this Remit is."""
+
+import asyncio
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Final
+
+from remit import __version__
+from remit.brain import choose, local
+from remit.brain.choose import Choice, Role
+from remit.errors import RemitError
+from remit.model.delivery import Delivery, DeliveryStatus
+from remit.model.ids import TaskId
+from remit.model.review import Review
+from remit.model.task import Task
+from remit.server.call import Call
+from remit.server.web import cards
+from remit.settings import Budget, Settings
+from remit.settings.channels import AppriseTargets, BridgeLink, Chosen, HookOut, Post, WhatsAppLine
+from remit.store import events, glance, home, reviews, switches
+from remit.store import tasks as stored
+from remit.store.database import Tx
+from remit.wiring import WallClock
+from remit.wiring.keys import keys_of
+
+FILE: Final = "settings.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something that the file rules: what it is, how it stands, and where it is changed."""
+
+    label: str
+    value: str
+    where: str = ""  # the table of settings.toml
+
+
+@dataclass(frozen=True, slots=True)
+class Mind:
+    """What thinks, in a sentence, and what each role is given."""
+
+    kind: str
+    ready: bool
+    sentence: str
+    models: tuple[tuple[str, str], ...]
+    budget: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """A channel: what it promises and whether it can be used."""
+
+    name: str
+    called: str
+    promise: str
+    kind: str = "ok"  # its colour
+    word: str = "Ready"
+    mark: str = "done"
+    said: str = ""
+    todo: str = ""
+    aliases: tuple[str, ...] = ()
+    off: bool = False
+    own: bool = False  # Remit's own; there is nothing to test
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A test of a channel, as far as it is."""
+
+    task: Task
+    kind: str
+    word: str
+    mark: str
+    said: str
+    ended: bool
+
+
+def mind(call: Call) -> Mind:
+    settings = call.house.settings
+    kind, found = settings.brain.kind, _choice(settings)
+    said = {"scripted": f"A script answers: {settings.brain.script}.", "none": _NONE}.get(kind)
+    models = tuple((_ROLES[role], str(model)) for role, model in found.models.items())
+    ready = call.house.thinks
+    if ready and not found.ready and said is None:
+        said = "A brain of your own is plugged in."
+    return Mind(kind, ready, said or found.sentence, models, _budget(settings.budget))
+
+
+def _choice(settings: Settings) -> Choice:
+    match settings.brain.kind:
+        case "local":
+            return local.found(settings.models, settings.brain)
+        case "none" | "scripted":
+            return Choice({}, dict.fromkeys(Role, _NONE))
+        case _:
+            return choose.found(os.environ, settings.brain)
+
+
+def _budget(budget: Budget) -> tuple[Fact, ...]:
+    return tuple(
+        Fact(label, _amount(getattr(budget, name), name), "budget") for name, label in _LIMITS
+    )
+
+
+def _amount(number: int, name: str) -> str:
+    if not number:
+        return "No limit"
+    return f"${number / 100:,.2f}" if name.endswith("cents") else f"{number:,}"
+
+
+# Channels -----------------------------------------------------------------------------------------
+
+
+async def ways(call: Call) -> tuple[Way, ...]:
+    """The dashboard first, then those of the settings."""
+    off = await call.house.db.read(switches.every)
+    chosen = call.house.settings.channels
+    states = await asyncio.to_thread(_states, call.house.settings) if chosen else {}
+    own = Way(name="dashboard", called="Dashboard", promise=_PROMISES[type(None)], own=True)
+    called = cards.called(chosen)
+    return (
+        own,
+        *(_way(name, each, called[name], states[name], off) for name, each in chosen.items()),
+    )
+
+
+def _way(
+    name: str, chosen: Chosen, called: str, state: tuple[str, str, str], off: Mapping[str, str]
+) -> Way:
+    verdict, said, todo = state
+    kind, word, mark = _VERDICTS[verdict]
+    if name in off:
+        kind, word, mark, said = "bad", "Switched off", "x", off[name]
+    return Way(
+        name=name,
+        called=called,
+        promise=_PROMISES[type(chosen)],
+        kind=kind,
+        word=word,
+        mark=mark,
+        said=said,
+        todo="" if name in off else todo,
+        aliases=chosen.aliases,
+        off=name in off,
+    )
+
+
+def _states(settings: Settings) -> dict[str, tuple[str, str, str]]:
+    """Whether each has what it needs; nothing is sent."""
+    from remit.deliver import outfit  # noqa: PLC0415 - loads what speaks HTTP, SMTP and IMAP
+
+    keys = keys_of(settings)
+    wrong = outfit.complaints(keys, WallClock())
+    found: dict[str, tuple[str, str, str]] = {}
+    for name, chosen in settings.channels.items():
+        if name in wrong:
+            found[name] = ("fail", wrong[name], f"Mend [channels.{name}] in {FILE}.")
+            continue
+        try:
+            missing = [secret for secret in chosen.secrets if secret and not keys.get(secret)]
+        except RemitError as error:
+            found[name] = ("fail", str(error), "")
+            continue
+        found[name] = _lacking(name, chosen, missing)
+    return found
+
+
+def _lacking(name: str, chosen: Chosen, missing: list[str]) -> tuple[str, str, str]:
+    if missing:
+        said = f"It lacks {', '.join(missing)}; nothing goes out before it is set."
+        return "warn", said, f"remit secrets set {missing[0]}"
+    if isinstance(chosen, WhatsAppLine) and not chosen.app_secret:
+        said = "It can send, but hears nothing, so no doubt clears by itself."
+        todo = f"Name app_secret and verify_token, and enter /hooks/whatsapp/{name} as the hook."
+        return "warn", said, todo
+    return "ok", "It has what it needs.", ""
+
+
+def trial(tx: Tx, task: Task) -> Trial:
+    """What came of a test so far."""
+    delivery = task.delivery[0]
+    asked = [each for each in reviews.of_task(tx, task.id) if each.decision is None]
+    kind, word, mark, said = _came_of(delivery, asked[0] if asked else None, task)
+    over = delivery.status is not DeliveryStatus.SENDING and (task.ended or bool(asked))
+    return Trial(task, kind, word, mark, said, over)
+
+
+def _came_of(delivery: Delivery, asked: Review | None, task: Task) -> tuple[str, str, str, str]:
+    match delivery.status:
+        case DeliveryStatus.SENT:
+            return "ok", "Sent", "done", f"Taken under the name {delivery.receipt}."
+        case DeliveryStatus.REFUSED:
+            return "bad", "Refused", "fail", delivery.reason or ""
+        case DeliveryStatus.UNKNOWN:
+            return "you", "Nobody knows", "ask", delivery.reason or "No answer came."
+        case DeliveryStatus.PENDING:
+            return _waits(delivery, asked, task)
+        case DeliveryStatus.SENDING:
+            return _ON_ITS_WAY
+
+
+def _waits(delivery: Delivery, asked: Review | None, task: Task) -> tuple[str, str, str, str]:
+    if asked is not None:
+        return "you", "Not sent", "you", asked.question
+    if task.ended:
+        return "idle", "Not sent", "x", task.result_summary or delivery.reason or ""
+    return ("you", "Not sent yet", "clock", delivery.reason) if delivery.reason else _ON_ITS_WAY
+
+
+# Rules and the rest -------------------------------------------------------------------------------
+
+
+def rules(settings: Settings) -> tuple[Fact, ...]:
+    deliver = settings.deliver
+    undo = f"{deliver.undo} seconds after you approved it" if deliver.undo else "Not possible"
+    cap = f"{deliver.daily_cap} messages, then it asks" if deliver.daily_cap else "No limit"
+    return (
+        Fact("To call a message back", undo, "deliver"),
+        Fact("Quiet hours", deliver.quiet or "None", "deliver"),
+        Fact("To one person in a day", cap, "deliver"),
+        Fact("Urgency judged by a model", "Yes" if settings.priority.score else "No", "priority"),
+        Fact("Tasks at once", str(settings.engine.parallel), "engine"),
+        Fact("Tries before it gives up", str(settings.engine.attempts), "engine"),
+    )
+
+
+def tools(settings: Settings) -> tuple[Fact, ...]:
+    own = [
+        Fact(each.name, str(getattr(settings.tools, each.name)), "tools")
+        for each in fields(settings.tools)
+    ]
+    commands = [Fact(f"run {name}", "allow", "commands") for name in settings.commands]
+    servers = [
+        Fact(f"tools of {name}", f"{server.policy}", f"mcp.{name}")
+        for name, server in settings.mcp.items()
+    ]
+    return (*own, *commands, *servers)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    part: str
+    said: str
+    kind: str = "ok"
+    mark: str = "done"
+    todo: str = ""
+
+
+async def findings(call: Call) -> tuple[Finding, ...]:
+    """How this Remit is, part by part."""
+    house, now = call.house, call.house.clock.now().astimezone(call.house.zone)
+    told = await house.db.read(events.last)
+    brain = mind(call)
+    found = [
+        Finding("Version", f"Remit {__version__}, Python {platform.python_version()}"),
+        Finding(
+            "Store", f"{told:,} events, schema {len(home.migrations())}, SQLite {glance.SQLITE}"
+        ),
+        Finding("Clock", f"{now:%Y-%m-%d %H:%M} in {house.zone.key}"),
+        Finding("Brain", brain.sentence) if brain.ready else _warn("Brain", brain.sentence),
+    ]
+    for way in (await ways(call))[1:]:
+        said = f"{way.name}: {way.said}"
+        found.append(
+            Finding("Channel", said)
+            if way.kind == "ok"
+            else Finding("Channel", said, way.kind, way.mark, way.todo)
+        )
+    try:
+        count = len(cards_of(await house.permits.listed()))
+        found.append(Finding("Contacts", f"{count} in contacts.yaml"))
+    except RemitError as error:
+        found.append(Finding("Contacts", str(error), "bad", "fail", "Mend that line."))
+    return tuple(found)
+
+
+def cards_of(listed: Mapping[str, object]) -> list[object]:
+    people = listed["contacts"]
+    return people if isinstance(people, list) else []
+
+
+def _warn(part: str, said: str) -> Finding:
+    return Finding(part, said, "you", "alert")
+
+
+def standing_since(at: str | None) -> datetime | None:
+    return datetime.fromisoformat(at) if at else None
+
+
+def find_trial(tx: Tx, task_id: TaskId) -> Trial:
+    return trial(tx, stored.get(tx, task_id))
+
+
+_ON_ITS_WAY: Final = ("run", "On its way", "run", "")
+_NONE: Final = "Nothing thinks: what needs a language model waits for you."
+_ROLES: Final = {role: role.value.capitalize() for role in Role}
+_LIMITS: Final = (
+    ("run_cents", "Money for one task"),
+    ("run_tokens", "Tokens for one task"),
+    ("run_requests", "Requests for one task"),
+    ("day_cents", "Money in a day"),
+    ("day_tokens", "Tokens in a day"),
+    ("series_cents", "Money for a series in 30 days"),
+    ("series_tokens", "Tokens for a series in 30 days"),
+)
+_VERDICTS: Final = {
+    "ok": ("ok", "Ready", "done"),
+    "warn": ("you", "Lacks something", "alert"),
+    "fail": ("bad", "Cannot be used", "fail"),
+}
+_PROMISES: Final[Mapping[type, str]] = {
+    type(None): "Exactly once: shown and written down are one.",
+    WhatsAppLine: "Never twice unasked. After a cut the provider's reports are waited for,"
+    " 15 minutes; then you are asked.",
+    BridgeLink: "Never twice unasked. After a cut you are asked, unless the bridge knows a message"
+    " again by its id.",
+    Post: "Never twice unasked. After a cut the mailbox is looked into, 15 minutes; then you are"
+    " asked.",
+    HookOut: "At least once, under an id that never changes, so that the receiver can tell.",
+    AppriseTargets: "Never twice unasked. After a cut you are asked.",
+}

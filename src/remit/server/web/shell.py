@@ -1,0 +1,149 @@
+"""What stands around every page: the way about, what waits, who works, what it cost today."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from urllib.parse import quote
+from zoneinfo import ZoneInfo
+
+from remit.brain.budget import midnight
+from remit.model.status import Status
+from remit.server.call import Answer, Call
+from remit.server.web import env
+from remit.store import events, inbox, rows, spending, stats, tasks, views
+from remit.store.database import Tx
+from remit.store.views import SavedView
+
+HTML: Final = "text/html"
+WORKING: Final = (Status.RUNNING, Status.VERIFYING, Status.DELIVERING)
+_MOST: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A list of tasks that has a name and a place in the margin."""
+
+    name: str
+    href: str
+    kind: str = "idle"
+    count: int | None = None
+    key: str = ""  # what the socket calls its number
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    title: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shell:
+    agent: str
+    owner: str
+    now: datetime  # on the owner's clock
+    zone: ZoneInfo
+    seq: int
+    waiting: int
+    working: int
+    slots: int
+    spent: float  # cents
+    limit: int  # cents; 0 is none
+    next: Next | None
+    views: tuple[View, ...]
+
+    @property
+    def used(self) -> int:
+        """Of the day's budget, in percent."""
+        return min(100, round(100 * self.spent / self.limit)) if self.limit else 0
+
+
+async def page(
+    call: Call, name: str, values: Mapping[str, object] | None = None, status: int = 200
+) -> Answer:
+    """A whole page."""
+    shell = await around(call)
+    html = env.render(name, {"shell": shell, "now": shell.now, **(values or {})})
+    return Answer(html, status, media=HTML)
+
+
+def part(name: str, values: Mapping[str, object], status: int = 200) -> Answer:
+    """A part of a page, as a script of ours asks for it."""
+    return Answer(env.render(name, values), status, media=HTML)
+
+
+def elsewhere(path: str) -> Answer:
+    """Go there now, and ask for it; whatever was sent is done."""
+    return Answer("", 303, path, media=HTML)
+
+
+def local(call: Call) -> datetime:
+    """This moment on the owner's clock."""
+    return call.house.clock.now().astimezone(call.house.zone)
+
+
+async def around(call: Call) -> Shell:
+    now = local(call)
+    found = await call.house.db.read(_look, now)
+    settings, engine = call.house.settings, call.house.settings.engine
+    return Shell(
+        agent=settings.agent,
+        owner=settings.owner,
+        now=now,
+        zone=call.house.zone,
+        slots=engine.parallel,
+        limit=settings.budget.day_cents,
+        seq=found.seq,
+        waiting=found.waiting,
+        working=found.working,
+        spent=found.spent,
+        next=found.next,
+        views=found.views,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    seq: int
+    waiting: int
+    working: int
+    spent: int
+    next: Next | None
+    views: tuple[View, ...]
+
+
+def _look(tx: Tx, now: datetime) -> _Found:
+    # The place in the journal first: what happens while we look is then told by the socket.
+    seq = events.last(tx)
+    since = rows.ms(midnight(now.tzinfo)(now))
+    working = sum(tasks.count(tx, each, _MOST) for each in WORKING)
+    return _Found(
+        seq=seq,
+        waiting=inbox.needs(tx, now).total,
+        working=working,
+        spent=spending.of_all(tx, since).cents,
+        next=_next(tx, now),
+        views=(_running(working), *VIEWS, *map(_saved, views.every(tx))),
+    )
+
+
+def _next(tx: Tx, now: datetime) -> Next | None:
+    for task in stats.next_tasks(tx, now, 1):
+        if task.scheduled_for is not None:
+            return Next(task.title, task.scheduled_for.astimezone(now.tzinfo))
+    return None
+
+
+def _running(working: int) -> View:
+    return View("Running now", "/tasks?q=status%3Arunning", "run", working, key="running")
+
+
+def _saved(view: SavedView) -> View:
+    return View(view.name, f"/tasks?q={quote(view.filter, safe='')}", "plan")
+
+
+VIEWS: Final = (
+    View("Due today", "/tasks?q=due%3Atoday", "plan"),
+    View("Failed", "/tasks?q=status%3Afailed", "bad"),
+    View("Recurring", "/tasks?q=is%3Arecurring"),
+)

@@ -1,0 +1,282 @@
+"""What happened to a task, as lines that a person reads: a time, a word, a sentence."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from remit.model.codec import Json, JsonMap
+from remit.model.event import Event, Kind
+from remit.model.status import Actor, Status
+
+_TAGS: Final = str.maketrans("\u2039\u203a", "<>")
+LONGEST: Final = 4000  # characters of one line; the export has the rest
+
+
+class Show(StrEnum):
+    """Which lines are wanted."""
+
+    ALL = "all"
+    TOOLS = "tools"
+    THINKING = "thinking"
+    ERRORS = "errors"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the log; `n` is its place, and its address on the page."""
+
+    n: int
+    at: datetime
+    word: str
+    text: str
+    show: Show = Show.ALL  # what it is, beside a line
+    kind: str = ""  # its colour
+    error: bool = False
+
+    def fits(self, wanted: Show, text: str) -> bool:
+        if text and text.casefold() not in f"{self.word} {self.text}".casefold():
+            return False
+        return wanted is Show.ALL or self.show is wanted or (wanted is Show.ERRORS and self.error)
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A tool that was used: what it is called, and whether it failed."""
+
+    tool: str
+    failed: bool = False
+
+
+Calls = Mapping[str, Sequence[Called]]  # by the name of the step, one for each round
+
+
+def lines(events: Iterable[Event], calls: Calls) -> list[Line]:
+    """Every event as a line, in order. What was said aloud before its step is not said twice."""
+    told, said = list[Line](), ""
+    used: dict[str, int] = {}
+    for event in events:
+        if event.kind is Kind.RUN_SAID:
+            said += str(event.data.get("text", ""))
+        line = _step(event, said, calls, used) if event.kind is Kind.STEP_DONE else _line(event)
+        if str(event.data.get("step", "")).startswith("execute_tool"):
+            said = ""
+        if line is not None:
+            told.append(line)
+    return told
+
+
+def called(rounds: Iterable[Mapping[str, Json]]) -> dict[str, list[Called]]:
+    """Which tools the steps of each round used, in the order of the rounds."""
+    found: dict[str, list[Called]] = {}
+    for steps in rounds:
+        for name, output in steps.items():
+            if name.startswith("use:") and ":begin:" not in name:
+                failed = isinstance(output, dict) and bool(output.get("failed"))
+                found.setdefault(name, []).append(Called(_tool(name, steps), failed))
+    return found
+
+
+def _tool(step: str, steps: Mapping[str, Json]) -> str:
+    _, turn, n, *_ = step.split(":")
+    reply = steps.get("execute_tool" if turn == "0" else f"execute_tool:{turn}")
+    calls = reply.get("calls") if isinstance(reply, dict) else None
+    call = calls[int(n)] if isinstance(calls, list) and int(n) < len(calls) else None
+    return str(call["tool"]) if isinstance(call, dict) else "tool"
+
+
+def _line(event: Event) -> Line:
+    word, text, kind = _TELL[event.kind](event.data, event.actor)
+    show = Show.THINKING if event.kind is Kind.RUN_SAID else Show.ALL
+    return Line(event.n, event.at, word, _cut(text), show, kind, kind == "bad")
+
+
+def _step(event: Event, said: str, calls: Calls, used: dict[str, int]) -> Line | None:
+    name, text = str(event.data["step"]), str(event.data.get("text", ""))
+    if name.startswith("may:") or ":begin:" in name:
+        return None
+    if name.startswith("use:"):
+        known = calls.get(name, ())
+        turn = used[name] = used.get(name, -1) + 1
+        tool = known[min(turn, len(known) - 1)] if known else Called("tool")
+        kind = "bad" if tool.failed else "run"
+        said = _cut(text or "Done.")
+        return Line(event.n, event.at, tool.tool, said, Show.TOOLS, kind, tool.failed)
+    if name.startswith("execute_tool"):
+        return _thought(event, text, said)
+    sentence = _STEPS.get(name, f"Did {name}.")
+    return Line(event.n, event.at, _WORDS.get(name, "step"), sentence)
+
+
+def _thought(event: Event, text: str, said: str) -> Line | None:
+    if "ask" in event.data:
+        return Line(event.n, event.at, "thinking", "Cannot go on without you.", Show.THINKING)
+    # What is told aloud has its tags defused.
+    same, heard = text.strip(), said.translate(_TAGS).strip()
+    if same and same in heard:
+        return None
+    if heard and same.startswith(heard):
+        text = same.removeprefix(heard)
+    return Line(event.n, event.at, "thinking", _cut(text or "Thought."), Show.THINKING)
+
+
+def _cut(text: str) -> str:
+    text = text.strip()
+    left = len(text) - LONGEST
+    return text if left <= 0 else f"{text[:LONGEST]}… ({left:,} more characters in the export)"
+
+
+def _full(text: str) -> str:
+    """End it like a sentence, if it does not."""
+    return text if text.endswith((".", "!", "?", "…", ":")) else f"{text}."
+
+
+Told = tuple[str, str, str]  # a word, a sentence, a colour
+
+
+def _created(data: JsonMap, _: Actor) -> Told:
+    source = str(data.get("source", "")).partition(":")[0]
+    said = "You asked for it." if source == "manual" else f"It came in by {source}."
+    return "task", said, ""
+
+
+def _moved(data: JsonMap, actor: Actor) -> Told:
+    to = Status(str(data["to"]))
+    note = data.get("note") or data.get("summary")
+    if actor is Actor.PRIORITISE and to is Status.READY:
+        return "task", f"Ready, with priority {data['priority']} by the rule {data['rule']}.", ""
+    if actor is Actor.ENGINE:
+        return "task", f"Started: {to.value}.", "run"
+    if "crashes" in data:
+        return "error", f"The process died {data['crashes']} times while it ran.", "bad"
+    said = f"{_STANDS[to]}: {note}" if note else f"{_STANDS[to]}."
+    return ("error" if to is Status.FAILED else "task"), said, _COLOURS.get(to, "")
+
+
+def _updated(data: JsonMap, _: Actor) -> Told:
+    if "wish" in data:
+        wish = str(data["wish"])
+        return "you", _WISHES.get(wish, "You took that back; it goes on."), ""
+    if "task" in data:
+        return "task", f"A task it made is {data.get('to')}: {data.get('summary') or ''}", ""
+    what = str(data.get("what"))
+    return "you", _CHANGES.get(what, f"You changed it: {what}."), ""
+
+
+def _ended(data: JsonMap, _: Actor) -> Told:
+    note = data.get("note")
+    if data.get("outcome") == "crashed":
+        died = f"The process died here (crash {data['crashes']}); it goes on from there."
+        return "error", died, "bad"
+    if data.get("outcome") == "parked":
+        parked = f"Looked at again later: {note}" if note else "Stopped; goes on at the next start."
+        return "task", parked, ""
+    again = " It is tried again." if isinstance(data.get("due"), int) else ""
+    return "error", f"Did not work out: {_full(str(note or 'no reason given'))}{again}", "bad"
+
+
+def _said(data: JsonMap, _: Actor) -> Told:
+    done = data.get("done")
+    ticked = ", ".join(str(n) for n in done) if isinstance(done, list) else ""
+    text = str(data.get("text", ""))
+    if ticked and not text:
+        return "work", f"Did work item {ticked}.", "ok"
+    return "thinking", text or "Thinks.", ""
+
+
+def _settled(data: JsonMap, _: Actor) -> Told:
+    answer, note = str(data["answer"]), data.get("note")
+    said = f"{_ANSWERS.get(answer, answer)}: {note}" if note else f"{_ANSWERS.get(answer, answer)}."
+    kind = {"accepted": "ok", "retry": "you"}.get(answer, "bad")
+    return ("error" if kind == "bad" else "send"), said, kind
+
+
+def _reported(data: JsonMap, _: Actor) -> Told:
+    if data.get("answer") == "accepted":
+        return "send", "The provider says that it arrived.", "ok"
+    return "error", f"The provider says no: {data.get('note') or 'no reason given'}", "bad"
+
+
+def _decided(data: JsonMap, _: Actor) -> Told:
+    answer, text = str(data["answer"]), data.get("text")
+    said = f"You {_DECIDED.get(answer, answer)}"
+    return "you", f"{said}: {text}" if text else f"{said}.", "you"
+
+
+def _split(data: JsonMap, _: Actor) -> Told:
+    parts = data.get("parts")
+    return "send", f"Goes out in {len(parts) if isinstance(parts, list) else 'some'} parts.", ""
+
+
+def _other(data: JsonMap, _: Actor) -> Told:
+    text = data.get("text") or data.get("note") or data.get("why")
+    return "note", str(text) if text else "Something was written down.", ""
+
+
+_STEPS: Final = {
+    "plan_step": "Planned the work.",
+    "retrieve_context": "Looked at earlier runs.",
+    "verify": "Checked the work against its contract.",
+}
+_WORDS: Final = {"plan_step": "plan", "retrieve_context": "recall", "verify": "check"}
+_STANDS: Final = {
+    Status.NEW: "New",
+    Status.READY: "Ready",
+    Status.RUNNING: "Works on it",
+    Status.VERIFYING: "Checks the work",
+    Status.DELIVERING: "Sends what passed",
+    Status.NEEDS_REVIEW: "Waits for you",
+    Status.PAUSED: "Paused",
+    Status.COMPLETED: "Completed",
+    Status.FAILED: "Failed",
+    Status.CANCELLED: "Cancelled",
+}
+_COLOURS: Final = {
+    Status.COMPLETED: "ok",
+    Status.FAILED: "bad",
+    Status.NEEDS_REVIEW: "you",
+}
+_WISHES: Final = {
+    "pause": "You asked for a pause; it stops at the next boundary.",
+    "cancel": "You cancelled it; it stops at the next boundary.",
+    "delete": "You deleted it; it stops at the next boundary.",
+}
+_CHANGES: Final = {
+    "run now": "You said: run it now.",
+    "edited": "You edited it.",
+    "followed": "Its event changed in the calendar.",
+    "deleted": "You deleted it; it is hidden.",
+}
+_ANSWERS: Final = {
+    "accepted": "Sent",
+    "retry": "Not sent yet",
+    "refused": "Refused by the channel",
+    "unknown": "Nobody knows whether it arrived",
+}
+_DECIDED: Final = {
+    "approve": "approved it",
+    "edit": "approved it in your own words",
+    "back": "sent it back",
+    "answer": "answered",
+    "arrived": "said that it arrived",
+    "resend": "said: send it again",
+    "drop": "left this out",
+    "decline": "declined",
+}
+_KNOWN: Final[Mapping[Kind, Callable[[JsonMap, Actor], Told]]] = {
+    Kind.TASK_CREATED: _created,
+    Kind.TASK_MOVED: _moved,
+    Kind.TASK_UPDATED: _updated,
+    Kind.RUN_STARTED: lambda *_: ("task", "Goes on.", "run"),
+    Kind.RUN_ENDED: _ended,
+    Kind.RUN_SAID: _said,
+    Kind.DELIVERY_CLAIMED: lambda data, _: ("send", f"Sends (try {data['attempt']}).", "run"),
+    Kind.DELIVERY_SETTLED: _settled,
+    Kind.DELIVERY_SPLIT: _split,
+    Kind.DELIVERY_REPORTED: _reported,
+    Kind.REVIEW_OPENED: lambda data, _: ("asks", str(data["question"]), "you"),
+    Kind.REVIEW_DECIDED: _decided,
+}
+# A kind that a newer part of the house writes is told plainly until it has a sentence.
+_TELL: Final = {kind: _KNOWN.get(kind, _other) for kind in Kind}

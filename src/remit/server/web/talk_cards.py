@@ -1,0 +1,157 @@
+"""A task as it stands in a talk: the box with its work, its delivery, its text, and what to do."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from remit.model.conversation import Action, TaskRef
+from remit.model.delivery import Delivery, DeliveryStatus
+from remit.model.ids import TaskId
+from remit.model.plan import ItemStatus
+from remit.model.review import Answered, Review
+from remit.model.status import Status
+from remit.model.task import Task
+from remit.server.call import Call
+from remit.server.web import ask, cards, words
+from remit.server.web.cards import Place
+from remit.server.web.kinds import Act, acts_of, kind_of, said
+from remit.store import reviews, tasks
+from remit.store.database import Tx
+
+MOST_QUOTED: Final = 1_200  # characters; a longer text is opened, not approved from here
+_SIMPLE: Final = frozenset({Answered.APPROVE})  # what one click may say
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One item of work, or one way out: how it stands, and what it is."""
+
+    kind: str
+    icon: str
+    text: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """`asked` and `acts` are what waits for the owner; `brief` is a task that needs no work."""
+
+    task: Task
+    at: datetime | None  # on the owner's clock: when it will run, or ended
+    full: bool = True  # or only a line of it
+    work: tuple[Line, ...] = ()
+    ways: tuple[Line, ...] = ()
+    quote: str = ""
+    whole: bool = True  # whether all of the text is shown
+    review: Review | None = None
+    acts: tuple[Act, ...] = ()  # what may be answered
+    click: Act | None = None  # what one click may say
+    asked: str = ""
+    digest: str = ""
+
+    @property
+    def brief(self) -> bool:
+        """Whether there is nothing to it but words that go out."""
+        return not self.work and not self.review and len(self.ways) == 1 and bool(self.quote)
+
+    @property
+    def may_wait(self) -> bool:
+        """Whether its time can still be changed."""
+        unbegun = self.task.status in (Status.NEW, Status.READY)
+        return unbegun and self.task.scheduled_for is not None
+
+    @property
+    def took(self) -> timedelta | None:
+        begun, ended = self.task.started_at, self.task.completed_at
+        return ended - begun if begun and ended and ended > begun else None
+
+
+async def card(call: Call, task_id: TaskId, *, full: bool = True) -> Card:
+    task, asked = await call.house.db.read(_look, task_id)
+    return made(task, asked, place_of(call), full=full)
+
+
+def place_of(call: Call) -> Place:
+    settings = call.house.settings
+    return Place(settings.agent, call.house.zone, cards.called(settings.channels))
+
+
+def made(task: Task, asked: Review | None, place: Place, *, full: bool = True) -> Card:
+    """The box of a task; what is asked about it stands in it."""
+    at = task.completed_at or task.scheduled_for
+    plain = Card(task=task, at=at.astimezone(place.zone) if at else None, full=full, review=asked)
+    if not full:
+        return plain
+    text = _text(task, asked)
+    whole = len(text) <= MOST_QUOTED
+    acts = acts_of(asked, kind_of(asked)) if asked else ()
+    return replace(
+        plain,
+        work=tuple(_work(task)),
+        ways=tuple(_way(each, asked, place) for each in task.delivery if not each.part),
+        quote=text[:MOST_QUOTED],
+        whole=whole,
+        acts=acts,
+        click=next((each for each in acts[:1] if each.answer in _SIMPLE and whole), None),
+        asked=said(asked.question) if asked else "",
+        digest=ask.digest_of(asked) if asked else "",
+    )
+
+
+def of_turn(tx: Tx, refs: tuple[TaskRef, ...], place: Place) -> list[Card]:
+    """The boxes of a turn: whole where a task was made, a line where it was spoken of."""
+    found = []
+    for ref in refs:
+        task, asked = _look(tx, ref.task_id)
+        if task.deleted_at is None:
+            found.append(made(task, asked, place, full=ref.action is Action.CREATED))
+    return found
+
+
+def line(task: Task, now: datetime) -> str:
+    """How a task stands, for the margin."""
+    if task.status is Status.NEEDS_REVIEW or task.gaps:
+        return "Waits for you"
+    at = task.completed_at or (task.scheduled_for if task.status is Status.READY else None)
+    word = words.state(task).word
+    return f"{word}, {words.day(at.astimezone(now.tzinfo), now)}" if at else word
+
+
+def _look(tx: Tx, task_id: TaskId) -> tuple[Task, Review | None]:
+    open_ = [each for each in reviews.of_task(tx, task_id) if each.decision is None]
+    return tasks.get(tx, task_id), open_[0] if open_ else None
+
+
+def _work(task: Task) -> list[Line]:
+    looks = {
+        ItemStatus.COMPLETED: ("ok", "done"),
+        ItemStatus.FAILED: ("bad", "fail"),
+        ItemStatus.PENDING: ("idle", "pend"),
+    }
+    return [Line(*looks[item.status], item.description) for item in task.work]
+
+
+def _way(delivery: Delivery, asked: Review | None, place: Place) -> Line:
+    channel = place.channels.get(delivery.channel, delivery.channel)
+    name = f"{channel} to {delivery.recipient or 'you'}"
+    if delivery.status is DeliveryStatus.PENDING and asked is not None:
+        return Line("you", "you", name, "waiting for you")
+    kind, icon, note = _WAYS[delivery.status]
+    return Line(kind, icon, name, note)
+
+
+def _text(task: Task, asked: Review | None) -> str:
+    """The words that go out, or went."""
+    if asked is not None:
+        return ask.draft_of(asked) if Answered.EDIT in asked.options else ""
+    said = [each.body or each.content or "" for each in task.delivery if not each.part]
+    return next((text for text in said if text), "")
+
+
+_WAYS: Final = {
+    DeliveryStatus.PENDING: ("idle", "pend", ""),
+    DeliveryStatus.SENDING: ("run", "run", "on its way"),
+    DeliveryStatus.SENT: ("ok", "done", "sent"),
+    DeliveryStatus.REFUSED: ("bad", "fail", "not sent"),
+    DeliveryStatus.UNKNOWN: ("you", "ask", "nobody knows"),
+}

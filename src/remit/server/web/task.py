@@ -1,0 +1,356 @@
+"""The page of one task: the work, where the result goes, how it is proven, what happened."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from remit.errors import NotFound
+from remit.model import ids
+from remit.model.conversation import Conversation
+from remit.model.event import Event, Kind
+from remit.model.ids import TaskId
+from remit.model.reply import Usage
+from remit.model.review import Review
+from remit.model.run import Run
+from remit.model.series import Series
+from remit.model.status import ACTIVE, PAUSABLE, Status
+from remit.model.task import Source, SourceKind, Task
+from remit.server.call import Answer, Call, Query, Route, numbers
+from remit.server.problem import Problem, Refused
+from remit.server.web import attempts, cards, log, markup, shell, timeline
+from remit.server.web.attempts import Attempt
+from remit.server.web.story import Called
+from remit.store import (
+    children,
+    conversations,
+    events,
+    messages,
+    reviews,
+    rows,
+    runs,
+    series,
+    spending,
+)
+from remit.store import tasks as stored
+from remit.store.database import Tx
+
+RUNS: Final = 8  # attempts that are shown before one asks for more
+RECENT: Final = 1000  # events that a page is drawn from, many times while a task speaks
+_FEW: Final = 50
+_MOST_CHILDREN: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Everything that the store knows of a task."""
+
+    task: Task
+    happened: list[Event]
+    asked: list[Review]
+    legs: list[Run]
+    calls: Mapping[str, list[Called]]
+    usage: Usage
+    due_at: datetime | None
+    held: bool  # whether a worker has it now
+    series: Series | None
+    before: Task | None  # what it tries again
+    made: list[Task]  # by it
+    born: Conversation | None
+
+
+@dataclass(frozen=True, slots=True)
+class Can:
+    """What may be done to it now."""
+
+    pause: bool
+    resume: bool
+    cancel: bool
+    run: bool
+    retry: bool
+    edit: bool
+    delete: bool
+    restore: bool
+
+    @classmethod
+    def of(cls, task: Task) -> "Can":
+        stopping = task.cancel_requested
+        unbegun = {Status.NEW, Status.READY}
+        return cls(
+            pause=task.status in PAUSABLE and not task.pause_requested and not stopping,
+            resume=task.status is Status.PAUSED or task.pause_requested,
+            cancel=not task.ended and not stopping,
+            run=task.status is Status.READY and task.scheduled_for is not None,
+            retry=task.ended,
+            edit=task.status in unbegun
+            or (task.status is Status.PAUSED and task.resume_to in unbegun),
+            delete=task.deleted_at is None,
+            restore=task.deleted_at is not None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """What it cost, and of how much."""
+
+    cents: int
+    tokens: int
+    requests: int
+    tools: int
+    most_cents: int
+    most_tokens: int
+
+    @property
+    def used(self) -> int | None:
+        """In percent of what it may cost; None if nothing limits it."""
+        if self.most_cents:
+            return min(100, round(100 * self.cents / self.most_cents))
+        return min(100, round(100 * self.tokens / self.most_tokens)) if self.most_tokens else None
+
+    @property
+    def kind(self) -> str:
+        return "bad" if (self.used or 0) >= 90 else "run"  # noqa: PLR2004 - nearly all of it
+
+
+async def look(call: Call) -> Answer:
+    """The whole page."""
+    found = await call.house.db.read(_find, call.task_id, _most(call))
+    wanted = log.wanted_of(call)
+    page = await call.house.db.read(log.read, call.task_id, wanted)
+    values = shown(call, found) | {"log": page, "wanted": wanted, "left": _undo_left(call, found)}
+    return await shell.page(call, "pages/task.html", values)
+
+
+async def part(call: Call) -> Answer:
+    """A piece of the page, drawn anew after an event."""
+    name = call.path["part"]
+    if name not in PARTS:
+        raise Refused(Problem("not-found", "There is no such part of a task's page."))
+    most = _FEW if name == "bar" else _most(call)
+    found = await call.house.db.read(_find, call.task_id, most)
+    return shell.part(f"parts/task_{name}.html", shown(call, found))
+
+
+def shown(call: Call, found: Found) -> dict[str, object]:
+    """What the templates are given."""
+    task, now, house = found.task, shell.local(call), call.house
+    known = attempts.of_task(task, found.legs, found.happened)
+    chosen = _chosen(known, call.number("attempt", 0))
+    waiting = [each for each in found.asked if each.decision is None]
+    agent, channels = house.settings.agent, cards.called(house.settings.channels)
+    place = cards.Place(agent, house.zone, channels)
+    return {
+        "task": task,
+        "found": found,
+        "now": now,
+        "zone": house.zone,
+        "agent": agent,
+        "owner": house.settings.owner,
+        "can": Can.of(task),
+        "chips": cards.chips(task),
+        "asks": waiting[0] if waiting else None,
+        "work": cards.work(task, found.happened, now),
+        "cards": cards.cards(task, found.asked, place),
+        "proof": cards.proof(task),
+        "attempts": known,
+        "most_runs": call.number("runs", RUNS),
+        "chosen": chosen,
+        "chart": _chart(found, chosen, now),
+        "errors": sum(_is_error(each) for each in found.happened),
+        "meter": _meter(call, found),
+        "why": why(found, now),
+        "kept": _kept(call),
+        "markdown": markup.markdown,
+    }
+
+
+def _most(call: Call) -> int:
+    """How many events are read: who asks for an old attempt waits a little longer."""
+    return attempts.LONG if call.number("attempt", 0) else RECENT
+
+
+def _find(tx: Tx, task_id: TaskId, most: int) -> Found:
+    row = stored.find_row(tx, task_id)
+    task = stored.get(tx, task_id)
+    return Found(
+        task=task,
+        happened=events.last_of_task(tx, task_id, most),
+        asked=reviews.of_task(tx, task_id),
+        legs=runs.of_task(tx, task_id, attempts.MOST),
+        calls=attempts.calls_of(tx, task),
+        usage=spending.of_task(tx, task_id),
+        due_at=rows.moment(row["due_at"]),
+        held=row["worker"] is not None,
+        series=series.get(tx, task.series_id) if task.series_id else None,
+        before=_before(tx, task),
+        made=_made(tx, task_id),
+        born=conversations.birthplace(tx, task_id),
+    )
+
+
+def _before(tx: Tx, task: Task) -> Task | None:
+    return stored.get(tx, task.retry_of) if task.retry_of else None
+
+
+def _made(tx: Tx, task_id: TaskId) -> list[Task]:
+    """The tasks that it handed on."""
+    refs = children.refs(tx, f"{task_id}:", _MOST_CHILDREN)
+    kind = SourceKind.AGENT
+    return [task for ref in refs for task in messages.of_message(tx, Source(kind, ref))]
+
+
+def _chosen(known: list[Attempt], n: int) -> Attempt | None:
+    if not known:
+        return None
+    return next((each for each in known if each.n == n), known[0])
+
+
+def _chart(found: Found, chosen: Attempt | None, now: datetime) -> timeline.Chart | None:
+    if chosen is None:
+        return None
+    own = attempts.events_of(found.happened, chosen.n)
+    bars = timeline.bars(own, chosen.ended_at, now, found.calls)
+    return timeline.chart(bars, f"attempt {chosen.n}")
+
+
+def _is_error(event: Event) -> bool:
+    if event.kind is Kind.DELIVERY_SETTLED:
+        return event.data.get("answer") in ("refused", "unknown")
+    if event.kind is Kind.RUN_ENDED:
+        return event.data.get("outcome") in ("retry", "crashed")
+    return event.kind is Kind.TASK_MOVED and event.data.get("to") == Status.FAILED
+
+
+def _meter(call: Call, found: Found) -> Meter:
+    budget, spent = call.house.settings.budget, found.task.spent
+    tools = sum(
+        each.kind is Kind.STEP_DONE and str(each.data["step"]).startswith("use:")
+        for each in found.happened
+    )
+    return Meter(
+        max(found.usage.cents, spent.cents or 0),
+        max(found.usage.tokens, spent.tokens or 0),
+        found.usage.requests,
+        tools,
+        budget.run_cents,
+        budget.run_tokens,
+    )
+
+
+def _undo_left(call: Call, found: Found) -> int:
+    """Seconds in which what was just approved can still be called back."""
+    now, undo = call.house.clock.now(), call.house.settings.deliver.undo
+    due, decided = found.due_at, [each.decision for each in found.asked if each.decision]
+    if found.task.status is not Status.DELIVERING or found.held or due is None:
+        return 0
+    newest = max((each.decided_at for each in decided if each.decided_at), default=None)
+    if newest is None or (now - newest).total_seconds() > undo:
+        return 0
+    return max(0, round((due - now).total_seconds()))
+
+
+def why(found: Found, now: datetime) -> tuple[str, ...]:
+    """Why it stands where it stands, in sentences."""
+    task = found.task
+    told = [_stands(found, now)]
+    if task.rule is None:
+        told.append(f"Its priority is {task.priority.value} for now: no rule has looked at it yet.")
+    else:
+        rule = f"by the rule {task.rule.name}: {task.rule.because}"
+        told.append(f"Its priority is {task.priority.value} {rule}.")
+    return tuple(told)
+
+
+def _stands(found: Found, now: datetime) -> str:
+    task = found.task
+    waiting = next((each for each in found.asked if each.decision is None), None)
+    if waiting is not None:
+        return f"It waits for you ({waiting.reason.value}): {waiting.question}"
+    planned = task.scheduled_for
+    if task.status in (Status.NEW, Status.READY):
+        later = planned is not None and planned > now
+        return "It waits for its time." if later else "It starts as soon as a place is free."
+    if task.status in ACTIVE and not found.held:
+        tries = f" after {task.attempts} failed tries" if task.attempts else ""
+        return f"It waits for its next turn{tries}."
+    return _SENTENCES.get(task.status, f"It is {task.status.value.replace('_', ' ')}.")
+
+
+def _kept(call: Call) -> str:
+    """What of the address a part must be asked for with."""
+    said = {name: call.number(name, 0) for name in ("attempt", "runs")}
+    pairs = [f"{name}={value}" for name, value in said.items() if value]
+    return f"?{'&'.join(pairs)}" if pairs else ""
+
+
+async def compare(call: Call) -> Answer:
+    """Two attempts side by side; `of` names another task, whose last attempt is the first."""
+    now, task_id = shell.local(call), call.task_id
+    after_n = call.number("b", 0) or None
+    after = await call.house.db.read(attempts.side, task_id, after_n, now)
+    other, before_n = call.text("of"), call.number("a", 0) or None
+    whose = ids.task_id(other) if other else task_id
+    if before_n is None and not other and after is not None:
+        before_n = max(1, after.attempt.n - 1)
+    before = await call.house.db.read(attempts.side, whose, before_n, now)
+    if before is None or after is None:
+        raise NotFound("attempt", f"{before_n if before is None else after_n} of {task_id}")
+    task = await call.house.db.read(stored.get, task_id)
+    legs = await call.house.db.read(runs.of_task, task_id, attempts.MOST)
+    values = {
+        "task": task,
+        "seen": attempts.compare(before, after),
+        "known": sorted(leg.lease for leg in legs),
+        "zone": call.house.zone,
+        "of": other or "",
+    }
+    return await shell.page(call, "pages/compare.html", values)
+
+
+PARTS: Final = frozenset({"bar", "body", "rail"})
+_SENTENCES: Final = {
+    Status.RUNNING: "It is being worked on.",
+    Status.VERIFYING: "The work is being checked against its contract.",
+    Status.DELIVERING: "What passed is on its way.",
+    Status.PAUSED: "You paused it; Resume lets it go on where it was.",
+    Status.COMPLETED: "It is completed: everything was done and sent.",
+    Status.CANCELLED: "You cancelled it; nothing more is sent.",
+}
+_SEEN: Final = (
+    numbers("attempt", "Whose timeline is shown.", 0, 0, 10**9),
+    numbers("runs", "How many attempts are listed.", RUNS, 0, attempts.MOST),
+)
+ROUTES: Final = (
+    Route(
+        method="GET",
+        path="/tasks/{id}",
+        does=look,
+        says="One task",
+        gives="Page",
+        page=True,
+        query=(*_SEEN, log.SHOW, log.FIND, numbers("before", "Older lines.", 0, 0, 10**15)),
+    ),
+    Route(
+        method="GET",
+        path="/tasks/{id}/part/{part}",
+        does=part,
+        says="A piece of a task's page",
+        gives="Page",
+        page=True,
+        query=_SEEN,
+    ),
+    Route(
+        method="GET",
+        path="/tasks/{id}/compare",
+        does=compare,
+        says="Two attempts side by side",
+        gives="Page",
+        page=True,
+        query=(
+            numbers("a", "The earlier attempt.", 0, 0, 10**9),
+            numbers("b", "The later attempt.", 0, 0, 10**9),
+            Query("of", "The task that the earlier one is of.", {"type": "string"}),
+        ),
+    ),
+    *log.ROUTES,
+)

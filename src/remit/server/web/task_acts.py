@@ -1,0 +1,144 @@
+"""What the owner may do to a task from its page: each is a plain form, and then the page again."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Annotated, Final, TypeAlias
+
+from pydantic import Field
+
+from remit.errors import Conflict
+from remit.model.caller import Scope
+from remit.model.ids import TaskId
+from remit.model.task import Task
+from remit.owner import Owner
+from remit.server.bodies import Body, Nothing
+from remit.server.call import Answer, Call, Does, Route
+from remit.server.web import shell
+from remit.store import tasks as stored
+
+Verb: TypeAlias = Callable[[Owner, TaskId], Awaitable[Task]]
+_LONGEST: Final = 100_000
+
+
+class Again(Body):
+    """Other instructions for another try."""
+
+    instructions: Annotated[str, Field(max_length=_LONGEST)] = ""
+
+
+def _does(verb: Verb) -> Does:
+    async def act(call: Call) -> Answer:
+        call.read(Nothing)
+        task = await verb(call.house.owner, call.task_id)
+        call.house.engine.heed(task)
+        return shell.elsewhere(f"/tasks/{task.id}")
+
+    return act
+
+
+async def remove(call: Call) -> Answer:
+    """Hide it, and go where the others are."""
+    call.read(Nothing)
+    task = await call.house.owner.delete(call.task_id)
+    call.house.engine.heed(task)
+    return shell.elsewhere("/tasks")
+
+
+async def confirm(call: Call) -> Answer:
+    """The question before it, for who has no script."""
+    task = await call.house.db.read(stored.get, call.task_id)
+    return await shell.page(call, "pages/task_delete.html", {"task": task})
+
+
+async def again(call: Call) -> Answer:
+    """A form with the instructions as they were."""
+    task = await call.house.db.read(stored.get, call.task_id)
+    if not task.ended:
+        sentence = f"Task {task.id} is {task.status}; only an ended task can be tried again."
+        raise Conflict(sentence)
+    return await shell.page(call, "pages/task_again.html", {"task": task})
+
+
+async def retry(call: Call) -> Answer:
+    """Try it again as a new task; the old one stays as it is."""
+    said = call.read(Again).instructions.strip()
+    cue = await call.house.owner.retry(call.task_id, call.ref)
+    if said and said != (cue.instructions or "").strip():
+        cue = replace(cue, instructions=said)
+    task = await call.house.intake.admit(cue)
+    return shell.elsewhere(f"/tasks/{task.id}")
+
+
+async def ask(call: Call) -> Answer:
+    """Go to where it is talked about; if that is gone, somewhere new with a word of the task."""
+    call.read(Nothing)
+    place = await call.house.talk.resume(call.task_id)
+    return shell.elsewhere(f"/conversations/{place.id}")
+
+
+_ACTS: Final[tuple[tuple[str, Verb, str], ...]] = (
+    ("pause", Owner.pause, "Stop at the next safe place"),
+    ("resume", Owner.resume, "Go on where it was"),
+    ("cancel", Owner.cancel, "End it"),
+    ("run", Owner.run_now, "Start at once what was planned for later"),
+    ("undo", Owner.undo, "Call back what was approved"),
+    ("restore", Owner.undelete, "Show it again"),
+)
+ROUTES: Final = (
+    *(
+        Route(
+            method="POST",
+            path=f"/tasks/{{id}}/{name}",
+            does=_does(verb),
+            says=says,
+            gives="Page",
+            page=True,
+            body=Nothing,
+            scope=Scope.APPROVE if name == "undo" else None,
+        )
+        for name, verb, says in _ACTS
+    ),
+    Route(
+        method="POST",
+        path="/tasks/{id}/delete",
+        does=remove,
+        says="Hide it; cancel it first if it runs",
+        gives="Page",
+        page=True,
+        body=Nothing,
+    ),
+    Route(
+        method="GET",
+        path="/tasks/{id}/delete",
+        does=confirm,
+        says="Whether it is to be deleted",
+        gives="Page",
+        page=True,
+    ),
+    Route(
+        method="GET",
+        path="/tasks/{id}/again",
+        does=again,
+        says="Other instructions for another try",
+        gives="Page",
+        page=True,
+    ),
+    Route(
+        method="POST",
+        path="/tasks/{id}/retry",
+        does=retry,
+        says="Try it again, as a new task",
+        gives="Page",
+        page=True,
+        body=Again,
+    ),
+    Route(
+        method="POST",
+        path="/tasks/{id}/ask",
+        does=ask,
+        says="Talk about it",
+        gives="Page",
+        page=True,
+        body=Nothing,
+    ),
+)

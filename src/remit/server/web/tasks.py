@@ -1,0 +1,167 @@
+"""The list of tasks: found by a line of words, live, and acted upon in bulk."""
+
+from dataclasses import replace
+from typing import Final
+
+from remit.errors import BadInput, NotFound
+from remit.model.task import SourceKind
+from remit.server import filters
+from remit.server.call import Answer, Call, Query, Route
+from remit.server.listing import at
+from remit.server.web import line, listing, row, saved, shell, strip, words
+from remit.server.web.bulk import VERBS
+from remit.server.web.listing import Grouped, Shown
+from remit.store.search import Filter, Sort
+
+_MENU: Final = ("status", "source", "channel", "due", "is")
+_STATUSES: Final = ("pending", "running", "paused", "completed", "failed", "cancelled")
+_KINDS: Final = frozenset({"is:recurring", "is:once"})
+
+
+async def show(call: Call) -> Answer:
+    """The list, as its address says; a script of ours gets the rows that come next."""
+    if any(call.text(name) is not None for name in _MENU):
+        return shell.elsewhere(_chosen(call))
+    shown, now = _shown(call), shell.local(call)
+    try:
+        wanted, wrong = wanted_of(call, shown.q), ""
+    except BadInput as bad:
+        wanted, wrong = Filter(), str(bad)
+    try:
+        found = await call.house.db.read(listing.look, shown, wanted, now)
+    except NotFound:  # a place in the list that is no more
+        return shell.elsewhere(shown.href())
+    if wrong:
+        found = replace(found, sections=(), next=None)
+    values: dict[str, object] = {"shown": shown, "found": found, "now": now, "wrong": wrong}
+    if call.part:
+        return shell.part("parts/rows.html", values)
+    values |= await strip.values(call) | _choices(call, shown)
+    return await shell.page(
+        call, "pages/tasks.html", values | {"view": await saved.named(call, shown.q)}
+    )
+
+
+async def tabs(call: Call) -> Answer:
+    """The tabs with their numbers, and the names of the newest tasks that match."""
+    shown = _shown(call)
+    wanted = wanted_of(call, shown.q)
+    count = await call.house.db.read(listing.counted, shown, wanted)
+    made = await call.house.db.read(listing.tabs, shown, wanted, count)
+    newest = await call.house.db.read(listing.newest, wanted)
+    return shell.part("parts/tabs.html", {"shown": shown, "tabs": made, "newest": newest})
+
+
+async def stats(call: Call) -> Answer:
+    return shell.part("parts/stats.html", {"now": shell.local(call), **await strip.values(call)})
+
+
+async def one(call: Call) -> Answer:
+    """A row, as it stands now."""
+    now = shell.local(call)
+    found = await call.house.db.read(row.one, call.task_id, now)
+    return shell.part("parts/trow.html", {"row": found, "now": now})
+
+
+def wanted_of(call: Call, q: str) -> Filter:
+    """The filter that a line of words means; a bad one is refused with a sentence."""
+    return filters.typed(q, at(call.house)) if q.strip() else Filter()
+
+
+def _shown(call: Call) -> Shown:
+    return Shown(
+        q=(call.text("q") or "").strip()[:500],
+        sort=call.word("sort", Sort) or Sort.NEWEST,
+        group=call.word("group", Grouped) or Grouped.STATE,
+        before=call.text("before") or "",
+    )
+
+
+def _chosen(call: Call) -> str:
+    """The address after something was chosen in the menu: its words go into the line."""
+    shown = _shown(call)
+    kind = call.text("is")
+    q = shown.q if kind is None else line.without(shown.q, also=_KINDS)
+    said = {name: text for name in _MENU if (text := call.text(name)) is not None}
+    said.pop("is", None)
+    changed = line.changed(q, said)
+    return shown.href(q=f"is:{kind} {changed}".strip() if kind else changed)
+
+
+def _choices(call: Call, shown: Shown) -> dict[str, object]:
+    """What the menu offers, each with what the line says now."""
+    channels = tuple(sorted({*call.house.outfit.channels, "dashboard"}))
+    return {
+        "menu": [
+            ("status", "Status", _STATUSES, line.value(shown.q, "status")),
+            ("source", "Source", tuple(SourceKind), line.value(shown.q, "source")),
+            ("channel", "Channel", channels, line.value(shown.q, "channel")),
+            ("due", "Due", tuple(filters.DUE_WORDS), line.value(shown.q, "due")),
+            ("is", "Kind", ("recurring", "once"), _kind(shown.q)),
+        ],
+        "chosen": len([word for word in line.words(shown.q) if ":" in word]),
+        "sorts": tuple(Sort),
+        "groups": tuple(Grouped),
+        "keys": filters.KEYS,
+        "done": _said(call.text("done")),
+    }
+
+
+def _kind(q: str) -> str:
+    return next((word.removeprefix("is:") for word in line.words(q) if word in _KINDS), "")
+
+
+def _said(done: str | None) -> str:
+    """What a bulk action came to, in a sentence; its address carries numbers alone."""
+    parts = (done or "").split(".")
+    if len(parts) != 3 or parts[0] not in VERBS or not all(n.isdecimal() for n in parts[1:]):  # noqa: PLR2004
+        return ""
+    did, refused = int(parts[1][:6]), int(parts[2][:6])
+    told = f"{words.count(did)} {'task' if did == 1 else 'tasks'} {VERBS[parts[0]].past}."
+    return told + (f" {words.count(refused)} could not be." if refused else "")
+
+
+_QUERY: Final = (
+    Query("q", "The filter line.", {"type": "string"}),
+    Query("sort", "In which order.", {"enum": [*Sort]}),
+    Query("group", "In which sections.", {"enum": [*Grouped]}),
+    Query("before", "Where the page before ended.", {"type": "string"}),
+)
+_CHOSEN: Final = tuple(Query(name, "A word for the line.", {"type": "string"}) for name in _MENU)
+_DONE: Final = (Query("done", "What a bulk action came to.", {"type": "string"}),)
+ROUTES: Final = (
+    Route(
+        method="GET",
+        path="/tasks",
+        does=show,
+        says="The list of tasks",
+        gives="Page",
+        query=(*_QUERY, *_CHOSEN, *_DONE),
+        page=True,
+    ),
+    Route(
+        method="GET",
+        path="/tasks/tabs",
+        does=tabs,
+        says="The states, with their numbers",
+        gives="Page",
+        query=_QUERY,
+        page=True,
+    ),
+    Route(
+        method="GET",
+        path="/tasks/stats",
+        does=stats,
+        says="The strip above the list",
+        gives="Page",
+        page=True,
+    ),
+    Route(
+        method="GET",
+        path="/tasks/{id}/row",
+        does=one,
+        says="A row of the list",
+        gives="Page",
+        page=True,
+    ),
+)

@@ -1,0 +1,171 @@
+"""One attempt as bars on a line of time: what was done when, and how long it took."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from remit.model.event import Event, Kind
+from remit.model.status import Status
+from remit.server.web.story import Calls
+
+MOST_BARS: Final = 40
+TICKS: Final = 5
+_MARKS: Final = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21_600, 86_400)
+_SHORT: Final = timedelta(seconds=10)
+_NEAR_END: Final = 86.0  # percent; from there on the words stand before the bar
+_ROOM: Final = 14.0  # percent that they need there
+_THINNEST: Final = 0.4  # percent
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A piece of work: from when to when, and how it went."""
+
+    label: str
+    began: datetime
+    ended: datetime
+    kind: str = "ok"
+
+    @property
+    def took(self) -> str:
+        return span(self.ended - self.began)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A bar with its place in percent of the whole width."""
+
+    bar: Bar
+    x: float
+    width: float
+
+    @property
+    def side(self) -> str:
+        """Where its words stand: behind it, before it, or in it if neither has room."""
+        if self.x + self.width <= _NEAR_END:
+            return "behind"
+        return "before" if self.x >= _ROOM else "in"
+
+    @property
+    def edge(self) -> float:
+        """Where its words begin or end."""
+        return self.x if self.side == "before" else self.x + self.width
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    rows: tuple[Drawn, ...]
+    marks: tuple[tuple[float, str], ...]  # percent, and what stands there
+    left_out: int
+    words: str  # the same for who cannot see it
+
+
+def chart(bars: Sequence[Bar], name: str) -> Chart | None:
+    """The picture; None if there is nothing to draw."""
+    if not bars:
+        return None
+    shown = bars[-MOST_BARS:]
+    start, end = shown[0].began, max(bar.ended for bar in shown)
+    step = _step(end - start)
+    whole = step * TICKS
+    drawn = tuple(_draw(bar, start, whole) for bar in shown)
+    marks = tuple((100 * n / TICKS, span(step * n)) for n in range(TICKS + 1))
+    said = ", ".join(f"{bar.label} {bar.took}" for bar in shown)
+    return Chart(drawn, marks, len(bars) - len(shown), f"Timeline of {name}: {said}")
+
+
+def bars(
+    own: Sequence[Event], ended_at: datetime | None, now: datetime, calls: Calls
+) -> tuple[Bar, ...]:
+    """What one attempt did. Each piece begins where the one before it ended."""
+    found: list[Bar] = []
+    if not own:
+        return ()
+    last, doing = own[0].at, _doing(own[0])
+    for event in own:
+        bar = _bar(event, last, calls)
+        doing = _doing(event) or doing
+        if bar is not None:
+            found.append(bar)
+            last = event.at
+        if event.kind is Kind.DELIVERY_CLAIMED:
+            last = event.at
+    if ended_at is None:
+        found.append(Bar(doing, last, max(now, last), "run"))
+    return tuple(found)
+
+
+def _bar(event: Event, last: datetime, calls: Calls) -> Bar | None:
+    if event.kind is Kind.DELIVERY_SETTLED:
+        kind = {"accepted": "ok", "retry": "you"}.get(str(event.data.get("answer")), "bad")
+        return Bar("Send", last, event.at, kind)
+    if event.kind is Kind.RUN_ENDED and event.data.get("outcome") in ("retry", "crashed"):
+        return Bar("Did not work out", last, event.at, "bad")
+    if event.kind is Kind.TASK_MOVED and event.data.get("to") == Status.FAILED:
+        return Bar("Failed", last, event.at, "bad")
+    if event.kind is not Kind.STEP_DONE:
+        return None
+    label, kind = _named(str(event.data["step"]), calls)
+    return Bar(label, last, event.at, kind) if label else None
+
+
+def _named(step: str, calls: Calls) -> tuple[str, str]:
+    name, _, place = step.partition(":")
+    if name == "may" or ":begin:" in step:
+        return "", ""
+    if name == "execute_tool":
+        return (f"Think, turn {int(place) + 1}" if place.isdecimal() else "Think"), "ok"
+    if name == "use":
+        known = calls.get(step, ())
+        return (known[-1].tool, "bad" if known[-1].failed else "run") if known else ("Tool", "run")
+    return _STEPS.get(name, (name, "ok"))
+
+
+def _doing(event: Event) -> str:
+    """What is being done after a move."""
+    return _NOW.get(str(event.data.get("to")), "") if "to" in event.data else ""
+
+
+def _draw(bar: Bar, start: datetime, whole: timedelta) -> Drawn:
+    x = 100 * (bar.began - start) / whole
+    width = 100 * (bar.ended - bar.began) / whole
+    return Drawn(bar, round(min(x, 100 - _THINNEST), 2), round(max(width, _THINNEST), 2))
+
+
+def _step(length: timedelta) -> timedelta:
+    """The smallest even distance between two marks that lets everything fit."""
+    need = length / TICKS
+    if need < timedelta(seconds=1):
+        tenths = (1, 2, 5, 10)
+        fits = (timedelta(milliseconds=100 * n) for n in tenths)
+        return next((each for each in fits if each >= need), timedelta(seconds=1))
+    seconds = next((each for each in _MARKS if timedelta(seconds=each) >= need), 0)
+    days = -(-need // timedelta(days=1))
+    return timedelta(seconds=seconds) if seconds else timedelta(days=days)
+
+
+def span(length: timedelta) -> str:
+    """0.2 s, 48 s, 1 min 32 s, 3 h 5 min."""
+    seconds = length.total_seconds()
+    if length < _SHORT and seconds != round(seconds):
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if not minutes:
+        return f"{rest} s"
+    hours, minutes = divmod(minutes, 60)
+    if not hours:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+_STEPS: Final = {
+    "plan_step": ("Plan", "idle"),
+    "retrieve_context": ("Recall", "idle"),
+    "verify": ("Check", "ok"),
+}
+_NOW: Final = {
+    Status.RUNNING.value: "Think",
+    Status.VERIFYING.value: "Check",
+    Status.DELIVERING.value: "Send",
+}

@@ -1,0 +1,129 @@
+"""How a task came to where it stands: what was done, when, how long it took, what it cost."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from remit.gate import OPEN
+from remit.model.codec import Json
+from remit.model.event import Event, Kind
+from remit.model.review import Answered
+from remit.model.status import Status
+from remit.server.web import words
+
+_MOST: Final = 60  # lines; the task's own page has them all
+_ANSWERED: Final = {
+    Answered.APPROVE: "You approved",
+    Answered.EDIT: "You approved, in your own words",
+    Answered.BACK: "You sent it back",
+    Answered.ANSWER: "You answered",
+    Answered.ARRIVED: "You said that it arrived",
+    Answered.RESEND: "You said: send it again",
+    Answered.DROP: "You left it out",
+    Answered.DECLINE: "You declined",
+}
+_SETTLED: Final = {
+    "accepted": ("ok", "send", "Sent"),
+    "retry": ("idle", "clock", "Not sent yet"),
+    "refused": ("bad", "fail", "Refused by the channel"),
+    "unknown": ("you", "alert", "Nobody knows whether it arrived"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    kind: str
+    icon: str
+    words: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    lines: tuple[Line, ...]
+    took: timedelta
+    calls: int
+    cents: int
+    end: str = ""  # what was said of how it ended
+
+
+def trail(events: Sequence[Event], steps: Mapping[str, Json], cents: int) -> Trail:
+    """The events of a task as lines a person reads; `steps` says which tools were used."""
+    tools = dict(_tools(steps))
+    lines = [line for event in events for line in _lines(event, tools)]
+    calls = sum(name in tools for name in _names(events))
+    return Trail(tuple(lines[-_MOST:]), _took(events), calls, cents, end(events))
+
+
+def end(events: Sequence[Event]) -> str:
+    """Why a task failed, as it was written down."""
+    moved = [each.data for each in events if each.kind is Kind.TASK_MOVED]
+    return str(moved[-1].get("note") or moved[-1].get("summary") or "") if moved else ""
+
+
+def answered(answer: Answered) -> str:
+    return _ANSWERED[answer]
+
+
+def _lines(event: Event, tools: Mapping[str, str]) -> Iterator[Line]:
+    data = event.data
+    match event.kind:
+        case Kind.STEP_DONE:
+            yield from _step(event, tools)
+        case Kind.REVIEW_OPENED:
+            question = words.first_line(str(data["question"]), 120)
+            yield Line("you", "you", f"Stopped and asked you: {question}", event.at)
+        case Kind.REVIEW_DECIDED:
+            text = words.first_line(str(data.get("text") or ""), 100)
+            said = _ANSWERED[Answered(str(data["answer"]))]
+            yield Line("ok", "user", f"{said}: {text}" if text else f"{said}.", event.at)
+        case Kind.DELIVERY_SETTLED:
+            kind, icon, said = _SETTLED.get(str(data["answer"]), ("idle", "send", "Tried to send"))
+            yield Line(kind, icon, _because(said, data.get("note")), event.at)
+        case Kind.TASK_MOVED if data.get("to") == Status.FAILED:
+            yield Line("bad", "fail", _because("Failed", data.get("note")), event.at)
+        case Kind.RUN_ENDED if data.get("outcome") in ("crashed", "retry"):
+            yield Line("bad", "fail", _because("Did not work out", data.get("note")), event.at)
+        case _:
+            return
+
+
+def _step(event: Event, tools: Mapping[str, str]) -> Iterator[Line]:
+    name = str(event.data["step"])
+    thought, letter, _ = str(event.data.get("text") or "").partition(OPEN)
+    said = words.first_line(thought, 120)
+    if name in tools:
+        used = f"Used {tools[name]}: {said}" if said else f"Used {tools[name]}"
+        yield Line("ok", "done", used, event.at)
+    elif name.startswith("execute_tool") and (said or letter):
+        yield Line("ok", "done", said or "Wrote the text", event.at)
+    elif name == "verify":
+        yield Line("ok", "shield", "Checked the work against its contract", event.at)
+    elif name == "retrieve_context":
+        yield Line("ok", "done", "Looked at earlier work", event.at)
+
+
+def _tools(steps: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
+    """Which tool each step of use was: a thought says what it calls, in order."""
+    for name, output in steps.items():
+        calls = output.get("calls") if isinstance(output, dict) else None
+        turn = name.partition(":")[2] or "0"
+        for n, call in enumerate(calls if isinstance(calls, list) else ()):
+            if isinstance(call, dict):
+                yield f"use:{turn}:{n}", str(call.get("tool"))
+                yield f"use:{turn}:{n}:0", str(call.get("tool"))
+
+
+def _names(events: Sequence[Event]) -> Iterator[str]:
+    return (str(each.data["step"]) for each in events if each.kind is Kind.STEP_DONE)
+
+
+def _took(events: Sequence[Event]) -> timedelta:
+    """From the first start to the last thing that happened, while it was at work."""
+    begun = next((each.at for each in events if each.kind is Kind.STEP_DONE), None)
+    return events[-1].at - begun if begun else timedelta(0)
+
+
+def _because(said: str, note: Json) -> str:
+    return f"{said}: {words.first_line(str(note), 120)}" if note else f"{said}."

@@ -1,0 +1,175 @@
+"""The list of what waits for the owner: decide, look at, fix, and what he has put off."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from remit.model.contract import ContractType, Result
+from remit.model.group import Group
+from remit.model.ids import TaskId
+from remit.model.review import Review
+from remit.model.task import Task
+from remit.server.call import Call
+from remit.server.web import ask, kinds, letter, shell, trail, words
+from remit.server.web.kinds import SORTS, Kind
+from remit.server.web.letter import Way
+from remit.store import events, inbox, search
+from remit.store.database import Tx
+from remit.store.inbox import Needs, Waiting
+
+MOST: Final = 50  # of a group; the rest come up as these are done
+_CHIPS: Final = 3
+_LAST: Final = 5  # events of a task; how it ended is among them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    id: str  # of the review, or of a task that ended
+    task_id: TaskId
+    colour: str
+    icon: str
+    title: str
+    says: str
+    ways: tuple[Way, ...]
+    meta: str
+    at: datetime
+    back: datetime | None = None  # when it comes back, if it was put off
+
+
+@dataclass(frozen=True, slots=True)
+class Heap:
+    """One of the groups, with how many there are in all."""
+
+    word: str
+    count: int
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    heaps: tuple[Heap, ...]
+    later: tuple[Row, ...]
+    needs: Needs
+    fresh: bool  # nobody has ever asked for anything
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        return tuple(row for heap in self.heaps for row in heap.rows)
+
+    def place(self, ident: str) -> int:
+        """Where something stands in the list, counted from 1; 0 if it does not."""
+        return next((n for n, row in enumerate(self.rows, 1) if row.id == ident), 0)
+
+    def after(self, ident: str) -> Row | None:
+        """What to look at once this is done: the one below it, or else the first."""
+        rows, at = self.rows, self.place(ident)
+        left = [*rows[at:], *rows[: max(0, at - 1)]]
+        return left[0] if left else None
+
+
+async def listed(call: Call) -> Listed:
+    found = await call.house.db.read(_read, call.house.clock.now())
+    now = shell.local(call)
+    asked = [_asked(call, each, now) for each in found.decide]
+    broken = [_asked(call, each, now) for each in found.locked]
+    ended = [_ended(call, each, Kind.LOOK, now) for each in found.look]
+    failed = [_ended(call, each, Kind.FIX, now, why) for each, why in found.fix]
+    heaps = (
+        Heap("Decide", found.needs.decide, tuple(asked)),
+        Heap("Look at", found.needs.look, tuple(ended)),
+        Heap("Fix", found.needs.fix, (*broken, *failed)),
+    )
+    later = tuple(_asked(call, each, now) for each in found.later)
+    return Listed(tuple(heap for heap in heaps if heap.rows), later, found.needs, found.fresh)
+
+
+def verified(task: Task) -> str:
+    """What was checked, in three words."""
+    if task.verdict is not None:
+        done = [each for each in task.verdict.findings if each.result is not Result.SKIPPED]
+        good = sum(each.result is Result.PASS for each in done)
+        return f"Verified {good} of {len(done)}" if done else "Nothing to verify"
+    advisory = task.contract is not None and task.contract.type is ContractType.ADVISORY
+    return "No automatic check" if advisory else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    needs: Needs
+    decide: Sequence[Waiting]
+    locked: Sequence[Waiting]
+    later: Sequence[Waiting]
+    look: Sequence[Task]
+    fix: Sequence[tuple[Task, str]]
+    fresh: bool
+
+
+def _read(tx: Tx, now: datetime) -> _Found:
+    needs = inbox.needs(tx, now)
+    quiet = not (needs.total or needs.later)
+    return _Found(
+        needs,
+        inbox.questions(tx, now, Group.DECIDE, limit=MOST),
+        inbox.questions(tx, now, Group.FIX, limit=MOST),
+        inbox.questions(tx, now, later=True, limit=MOST),
+        inbox.look(tx, now, MOST),
+        [(each, _why(tx, each)) for each in inbox.fix(tx, now, MOST)],
+        quiet and not search.page(tx, search.Filter(limit=1)).tasks,
+    )
+
+
+def _why(tx: Tx, task: Task) -> str:
+    return trail.end(events.last_of_task(tx, task.id, _LAST))
+
+
+def _asked(call: Call, waiting: Waiting, now: datetime) -> Row:
+    review, task = waiting.review, waiting.task
+    kind = kinds.kind_of(review)
+    opened = review.opened_at or now
+    later = review.later_until
+    return Row(
+        id=str(review.id),
+        task_id=task.id,
+        colour=SORTS[kind].colour,
+        icon=SORTS[kind].icon,
+        title=task.title,
+        says=_says(review, kind),
+        ways=_ways(call, task),
+        meta=verified(task),
+        at=opened.astimezone(now.tzinfo),
+        back=later.astimezone(now.tzinfo) if later and later > now else None,
+    )
+
+
+def _says(review: Review, kind: Kind) -> str:
+    if kind is Kind.SEND:
+        to = ask.permission(review)
+        text = words.first_line(review.evidence, 100).strip("*#_ ")
+        return f"Send to {to.contact if to else 'you'}: “{text}”"
+    return kinds.said(review.question)
+
+
+def _ended(call: Call, task: Task, kind: Kind, now: datetime, why: str = "") -> Row:
+    tries = f"{task.attempts} failed tries" if task.attempts > 1 else ""
+    said = why or task.result_summary or "It ended without a word."
+    return Row(
+        id=str(task.id),
+        task_id=task.id,
+        colour=SORTS[kind].colour,
+        icon=SORTS[kind].icon,
+        title=task.title,
+        says=words.first_line(said),
+        ways=_ways(call, task),
+        meta=tries if kind is Kind.FIX else verified(task),
+        at=(task.completed_at or task.last_updated).astimezone(now.tzinfo),
+    )
+
+
+def _ways(call: Call, task: Task) -> tuple[Way, ...]:
+    return tuple(_each_once(call, task))[:_CHIPS]
+
+
+def _each_once(call: Call, task: Task) -> Iterator[Way]:
+    for name in dict.fromkeys(each.channel for each in task.delivery):
+        yield letter.way(call, name)

@@ -1,0 +1,127 @@
+"""What the pages call things: states, channels, sources, money and time."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from remit.model.plan import Item, ItemStatus
+from remit.model.status import Reason, Status
+from remit.model.task import SourceKind, Task
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A status is icon, word and colour, never colour alone."""
+
+    kind: str  # the colour: you, run, ok, bad, plan, idle
+    word: str
+    icon: str
+
+
+_ASKS: Final = State("you", "Needs you", "you")
+_LOOK: Final = State("you", "Needs review", "eye")
+_STATES: Final = {
+    Status.NEW: State("idle", "Pending", "pend"),
+    Status.READY: State("idle", "Pending", "pend"),
+    Status.RUNNING: State("run", "Running", "run"),
+    Status.VERIFYING: State("run", "Verifying", "run"),
+    Status.DELIVERING: State("run", "Sending", "run"),
+    Status.NEEDS_REVIEW: _ASKS,
+    Status.PAUSED: State("idle", "Paused", "pause"),
+    Status.COMPLETED: State("ok", "Completed", "done"),
+    Status.FAILED: State("bad", "Failed", "fail"),
+    Status.CANCELLED: State("idle", "Cancelled", "x"),
+}
+_PLANNED: Final = State("plan", "Scheduled", "clock")
+_ICONS: Final = {"whatsapp": "wa", "email": "mail", "dashboard": "screen", "webhook": "link"}
+_SOURCES: Final = {
+    SourceKind.CALDAV: ("calendar", "Calendar"),
+    SourceKind.CONVERSATION: ("chat", "Conversation"),
+    SourceKind.WEBHOOK: ("link", "Webhook"),
+    SourceKind.MANUAL: ("user", "By hand"),
+    SourceKind.EMAIL: ("mail", "Email"),
+    SourceKind.WHATSAPP: ("wa", "WhatsApp"),
+    SourceKind.AGENT: ("bolt", "Agent"),
+}
+
+
+def state(task: Task) -> State:
+    """How a task stands, in one word."""
+    if task.status is Status.NEW and task.gaps:
+        return _ASKS
+    if task.status is Status.NEEDS_REVIEW and task.reason is Reason.DELIVERABLE:
+        return _LOOK
+    if task.status is Status.READY and task.scheduled_for is not None:
+        return _PLANNED
+    return _STATES[task.status]
+
+
+def channel_icon(channel: str) -> str:
+    """By its kind; one that is named otherwise (`ninas_whatsapp`) is found by the word in it."""
+    return next((icon for word, icon in _ICONS.items() if word in channel), "send")
+
+
+def source(task: Task) -> tuple[str, str]:
+    """Its icon and its word."""
+    return _SOURCES[task.source.kind]
+
+
+def done(work: tuple[Item, ...]) -> int:
+    return sum(item.status is ItemStatus.COMPLETED for item in work)
+
+
+def money(cents: float | None) -> str:
+    return "" if cents is None else f"${cents / 100:,.2f}"
+
+
+def count(number: int) -> str:
+    return f"{number:,}"
+
+
+def first_line(text: str | None, most: int = 160) -> str:
+    lines = (text or "").strip().splitlines()
+    line = lines[0] if lines else ""
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+def clock(at: datetime) -> str:
+    return f"{at:%H:%M}"
+
+
+def day(at: datetime, now: datetime) -> str:
+    """Today 08:15, Yesterday 08:15, Mon 3 Mar 08:15."""
+    apart = (at.date() - now.date()).days
+    near = {0: "Today", -1: "Yesterday", 1: "Tomorrow"}
+    if apart in near:
+        return f"{near[apart]} {at:%H:%M}"
+    year = "" if at.year == now.year else f" {at.year}"
+    return f"{at:%a} {at.day} {at:%b}{year} {at:%H:%M}"
+
+
+def ago(at: datetime, now: datetime) -> str:
+    """4 min ago, in 12 min, now. The script in the browser says the same."""
+    seconds = round((now - at).total_seconds())
+    near = span(timedelta(seconds=abs(seconds)), rough=True)
+    if abs(seconds) < _NOW:
+        return "now"
+    return f"{near} ago" if seconds > 0 else f"in {near}"
+
+
+def span(length: timedelta, *, rough: bool = False) -> str:
+    """48 s, 1 min 32 s, 3 h, 2 days; roughly, only the largest of them."""
+    seconds = max(0, round(length.total_seconds()))
+    if seconds < _MINUTE:
+        return f"{seconds} s"
+    minutes, rest = divmod(seconds, _MINUTE)
+    if minutes < _MINUTE:
+        return f"{minutes} min" if rough or not rest else f"{minutes} min {rest} s"
+    hours, rest = divmod(minutes, _MINUTE)
+    if hours < _DAY:
+        return f"{hours} h" if rough or not rest else f"{hours} h {rest} min"
+    days = hours // _DAY
+    return "1 day" if days == 1 else f"{days} days"
+
+
+_NOW: Final = 20  # seconds
+_MINUTE: Final = 60
+_DAY: Final = 24

@@ -1,0 +1,66 @@
+"""A real Remit, and a real browser in front of it."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
+
+from tests.browser.site import Site, chromium
+
+expect.set_options(timeout=20_000)  # a busy machine is slow, not wrong
+
+FLAGS: Final = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+WIDE: Final[ViewportSize] = {"width": 1440, "height": 900}
+PHONE: Final[ViewportSize] = {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One Chromium a module. While it lives its driver holds this thread's event loop."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    """A house at work with a script for a brain, served on loopback."""
+    with Site(tmp_path) as site:
+        yield site
+
+
+Visit = Callable[..., Page]
+
+
+@pytest.fixture
+def visit(browser: Browser, site: Site) -> Iterator[Visit]:
+    """Open a signed-in window: `visit("/inbox", dark=True, phone=True)`."""
+    contexts: list[BrowserContext] = []
+
+    def go(path: str = "/inbox", *, dark: bool = False, phone: bool = False) -> Page:
+        context = browser.new_context(
+            viewport=PHONE if phone else WIDE,
+            color_scheme="dark" if dark else "light",
+            reduced_motion="reduce",
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(15_000)
+        site.watch(page)
+        page.goto(site.link())
+        page.goto(site.url + path)
+        return page
+
+    yield go
+    for context in contexts:
+        context.close()
+    assert site.wrongs == []

@@ -1,0 +1,58 @@
+"""Many tasks at once, put in through the store: nobody waits for ten thousand runs."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from remit.model.ids import TaskId
+from remit.model.task import Creator, Source, SourceKind, Task, TaskType
+from remit.store import tasks
+from remit.store.database import Tx
+from tests.doors.served import Served
+
+_ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_WAY: Final = (
+    "UPDATE tasks SET status = 'ready' WHERE source_ref LIKE 'crowd-%'",
+    "UPDATE tasks SET status = 'running' WHERE source_ref LIKE 'crowd-%'",
+    "UPDATE tasks SET completed_at = created_at, due_at = NULL WHERE source_ref LIKE 'crowd-%'",
+    "UPDATE tasks SET status = 'failed' WHERE source_ref LIKE 'crowd-%00'",
+    "UPDATE tasks SET status = 'completed' WHERE source_ref LIKE 'crowd-%' AND status = 'running'",
+)
+
+
+def crowd(site: Served, count: int) -> None:
+    """Ended tasks, called `Errand 00001` and so on; those that end with 00 have failed."""
+    site.do(_write(site, count))
+
+
+async def _write(site: Served, count: int) -> None:
+    await site.house.db.write(_put, count, site.clock.now() - timedelta(days=3))
+
+
+def _put(tx: Tx, count: int, since: datetime) -> None:
+    for n in range(1, count + 1):
+        tasks.admit(tx, _errand(n, since + timedelta(seconds=n)))
+    for sql in _WAY:
+        tx.ask(sql)
+
+
+def _errand(n: int, at: datetime) -> Task:
+    ident = TaskId(f"task-01CR0WD{_tail(n)}")
+    return Task(
+        id=ident,
+        type=TaskType.IMMEDIATE,
+        source=Source(SourceKind.EMAIL if n % 10 == 0 else SourceKind.MANUAL, f"crowd-{n}"),
+        title=f"Errand {n:05}",
+        instructions=f"Run errand {n:05} for me",
+        created_at=at,
+        last_updated=at,
+        created_by=Creator.USER,
+        session_id=f"sess-{ident.removeprefix('task-')}",  # type: ignore[arg-type]
+    )
+
+
+def _tail(n: int) -> str:
+    text = ""
+    for _ in range(19):
+        n, rest = divmod(n, 32)
+        text = _ALPHABET[rest] + text
+    return text

@@ -1,0 +1,81 @@
+"""Pictures of every page, light and dark, wide and on a phone: `make screenshots`."""
+
+import sys
+import tempfile
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+from typing import Final
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.browser.conftest import FLAGS, PHONE, WIDE
+from tests.browser.furnish import Furnished
+from tests.browser.site import chromium
+
+LIGHTS: Final = ("light", "dark")
+SIZES: Final = ("wide", "phone")
+
+
+def pages(site: Furnished) -> dict[str, str]:
+    """Every page by a short name, with an address in this house."""
+    return {
+        "inbox": "/inbox",
+        "letter": f"/inbox/{site.review_about('Bangkok')}",
+        "question": f"/inbox/{site.review_about('Phuket')}",
+        "mail": f"/inbox/{site.review_about('Catch-up')}",
+        "tasks": "/tasks",
+        "no-match": "/tasks?q=status%3Acancelled",
+        "task": f"/tasks/{site.task_about('Bangkok')}",
+        "failed": f"/tasks/{site.task_about('expenses')}",
+        "schedule": "/schedule",
+        "conversations": "/conversations",
+        "conversation": f"/conversations/{site.conversation()}",
+        "new": "/new",
+        "settings": "/settings/brain",
+        "channels": "/settings/channels",
+        "contacts": "/settings/contacts",
+        "policies": "/settings/policies",
+        "tokens": "/settings/tokens",
+        "missing": "/tasks/task-00000000000000000000000000",
+    }
+
+
+def window(browser: Browser, site: Furnished, light: str, size: str) -> Page:
+    """A signed-in window."""
+    page = browser.new_context(
+        viewport=WIDE if size == "wide" else PHONE,
+        color_scheme="dark" if light == "dark" else "light",
+        reduced_motion="reduce",
+    ).new_page()
+    site.watch(page)
+    page.goto(site.link())
+    return page
+
+
+def shoot(folder: Path) -> Iterator[str]:
+    """Draw all of them; yield each file's name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as home, Furnished(Path(home) / "home") as site:
+        site.furnish()
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+            for light, size in product(LIGHTS, SIZES):
+                page = window(browser, site, light, size)
+                for name, address in pages(site).items():
+                    page.goto(site.url + address)
+                    page.evaluate("document.fonts.ready")
+                    file = folder / f"{name}-{light}-{size}.png"
+                    page.screenshot(path=file)
+                    yield file.name
+            browser.close()
+
+
+def main() -> None:
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots")
+    for name in shoot(folder):
+        print(folder / name)  # noqa: T201 - it is run by hand
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,195 @@
+"""Everybody lies at once, the model, the contact and the link: in Chromium none of it runs."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from remit.brain.scripted import parse
+from remit.model.codec import Json, JsonMap
+from remit.settings import load
+from tests.browser.conftest import Visit
+from tests.browser.site import Site
+from tests.doors.corpus import HOSTILE
+
+LINES: Final = [" ".join(each.split())[:200] for each in HOSTILE]
+ALL: Final = "\n\n".join(HOSTILE[:-1])
+EVIL: Final = "<script>window.pwned=1;alert(1)</script><img src=x onerror=alert(2)>"
+ECHO: Final = "<img src=x onerror=window.pwned=1>"  # without a slash: it fits into an address
+SETTINGS: Final = f"agent = '{EVIL}'\nowner = '{EVIL}'\nzone = 'UTC'\n"
+CONTACTS: Final = f"""\
+- name: '{EVIL}'
+  role: '{EVIL}'
+  aliases: ['{EVIL}x']
+  channels:
+    outbox: '{EVIL}@example.org'
+"""
+SCRIPT: Final[list[Json]] = [
+    {"when": "asks", "ask": ALL},
+    {"when": "hopeless", "fail": "permanent"},
+    {"reply": f"{ALL}\n<deliverable>{ALL}</deliverable>"},
+]
+# Noted before any script of the page can run.
+WATCH: Final = """window.broken = [];
+document.addEventListener("securitypolicyviolation", (event) =>
+  window.broken.push(`${event.violatedDirective} ${event.blockedURI}`));"""
+# Touch all that is there, as a mouse and a keyboard would.
+TOUCH: Final = """() => { for (const each of document.querySelectorAll("main *"))
+  for (const kind of ["mouseover", "pointerenter", "focus", "toggle", "load", "error"])
+    each.dispatchEvent(new Event(kind)); }"""
+# Whatever runs, fetches or leads elsewhere by itself.
+LIVE_ONES: Final = """() => [...document.querySelectorAll("body *")].filter((each) =>
+  each.matches("iframe, object, embed, base, link, meta, style, img, video, math, template script")
+  || (each.matches("script") && !each.src.startsWith(location.origin + "/static/"))
+  || [...each.attributes].some((one) => one.name.startsWith("on") || one.name === "style")
+  || /^\\s*(javascript|data|vbscript):/i.test(each.getAttribute("href") ?? "")
+  || /^(\\w+:|\\/\\/)/.test(each.dataset?.src ?? "")
+  || (each.matches("form, [formaction]") && new URL(each.getAttribute("formaction")
+    ?? each.getAttribute("action") ?? "", location.href).origin !== location.origin)
+).map((each) => each.outerHTML.slice(0, 160))"""
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    (tmp_path / "settings.toml").write_text(SETTINGS)
+    (tmp_path / "contacts.yaml").write_text(CONTACTS)
+    settings = load({"REMIT_HOME": str(tmp_path)})
+    with Site(tmp_path, settings=settings, brain=parse(SCRIPT)) as site:
+        yield site
+
+
+@pytest.fixture(autouse=True)
+def watched(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every window counts what its policy had to stop: nothing should come that far."""
+    new = browser.new_context
+
+    def watching(**more: object) -> object:
+        context = new(**more)  # type: ignore[arg-type]
+        context.add_init_script(WATCH)
+        return context
+
+    monkeypatch.setattr(browser, "new_context", watching)
+
+
+def _stands(page: Page) -> None:
+    """Nothing ran, nothing was stopped by the policy alone, nothing waits to run."""
+    page.evaluate(TOUCH)
+    assert page.evaluate("window.pwned") is None, page.url
+    assert page.evaluate("window.broken") == [], page.url
+    assert page.evaluate(LIVE_ONES) == [], page.url
+
+
+def _furnish(site: Site) -> list[str]:
+    """Hostile words in every place that a page shows; the addresses of these pages."""
+    tasks = [_task(site, line, text) for line, text in zip(LINES, HOSTILE, strict=True)]
+    asked = _task(site, f"asks {EVIL}", ALL)
+    failed = _task(site, f"hopeless {EVIL}", ALL)
+    letter: list[Json] = [{"channel": "outbox", "recipient": EVIL}]
+    waits = str(site.post("/api/tasks", {"title": EVIL, "delivery": letter})["id"])
+    first = (site.clock.now() + timedelta(hours=2)).isoformat()
+    repeats: JsonMap = {"rule": "FREQ=DAILY", "zone": "UTC", "first": first}
+    site.post("/api/tasks", {"title": EVIL, "instructions": ALL, "repeats": repeats})
+    site.post("/api/views", {"name": ECHO, "filter": EVIL})
+    site.post("/api/tokens", {"name": EVIL[:60], "scopes": ["read"]})
+    talk = str(site.post("/api/conversations", {"title": EVIL})["id"])
+    for text in (ALL, "What is running?"):
+        site.post(f"/api/conversations/{talk}/turns", {"text": text})
+    site.settle()
+    found = ["/inbox", "/tasks", "/schedule", f"/conversations/{talk}", "/conversations", "/new"]
+    found += [f"/settings/{each}" for each in ("contacts", "tokens", "channels", "policies")]
+    for task in (tasks[0], tasks[-1], asked, failed, waits):
+        found += [f"/tasks/{task}", f"/inbox/{task}"]
+    found += [f"/tasks/{tasks[0]}/edit", f"/tasks/{tasks[0]}/log", f"/tasks/{tasks[0]}/delete"]
+    found += [
+        f"/tasks?q={quote(EVIL)}",
+        f"/tasks?q={quote('status:' + EVIL)}",
+        f"/tasks/{quote(ECHO)}",
+    ]
+    found += [f"/tasks?{quote(EVIL)}=1", f"/settings/{quote(ECHO)}"]
+    return [*found, f"/schedule?span={quote(EVIL)}", f"/conversations/{quote(ECHO)}"]
+
+
+def _task(site: Site, title: str, text: str) -> str:
+    body: JsonMap = {"title": title, "instructions": text, "work": [text]}
+    return str(site.post("/api/tasks", body)["id"])
+
+
+def test_on_no_page_does_anything_run_that_others_wrote(site: Site, visit: Visit) -> None:
+    paths = _furnish(site)
+    page = visit("/inbox")
+    for path in paths:
+        answer = page.goto(site.url + path)
+        assert answer is not None
+        assert answer.status < 500, path
+        assert answer.status >= 400 or "pwned" in page.content(), path  # it is there to be read
+        _stands(page)
+
+    assert site.wrongs == []
+
+
+def test_what_comes_in_live_is_no_more_than_text(site: Site, visit: Visit) -> None:
+    site.add("Be there")
+    page = visit("/tasks")
+    for text in (EVIL, *LINES[:6]):
+        _task(site, text, text)
+    site.settle()
+    page.locator("[data-pill]").click()
+    expect(page.locator("main")).to_contain_text("window.pwned")
+    _stands(page)
+    task = _task(site, f"slow {EVIL}", ALL)
+    page.goto(f"{site.url}/tasks/{task}")
+    site.settle()
+    expect(page.locator("main")).to_contain_text("Needs review")
+    _stands(page)
+
+    assert site.wrongs == []
+
+
+@pytest.mark.parametrize("text", [EVIL, '" autofocus onfocus=alert(1) x="', "{{ 7*191 }}"])
+def test_what_is_typed_is_shown_as_it_was_typed(site: Site, visit: Visit, text: str) -> None:
+    _task(site, text, text)
+    page = visit("/tasks")
+    page.keyboard.press("Control+k")
+    page.keyboard.type(text)
+    expect(page.locator("dialog[open]")).to_be_visible()
+    _stands(page)
+    page.keyboard.press("Escape")
+    page.goto(site.url + "/new")
+    page.locator("main textarea").first.fill(text)
+    page.locator("main form").first.evaluate("(form) => form.requestSubmit()")
+    expect(page.locator("main")).to_contain_text(text.split("<img", maxsplit=1)[0][:20])
+    _stands(page)
+
+    assert site.wrongs == []
+
+
+def test_another_site_cannot_post_a_form_or_open_the_line(
+    site: Site, visit: Visit, browser: Browser
+) -> None:
+    """A page on another port of this machine is of the same site to cookies: ours go along."""
+    page = visit("/inbox")
+    last = site.do(site.house.journal.last())
+    with Site(site.home / "other") as other:
+        page.goto(other.url + "/healthz")
+        told = page.evaluate(
+            """async (ours) => {
+              const form = {method: "POST", credentials: "include", mode: "no-cors",
+                headers: {"Content-Type": "application/x-www-form-urlencoded"}, body: "text=Obey"};
+              const told = [];
+              for (const path of ["/new", "/conversations", "/tasks/views", "/settings/tokens"])
+                try { told.push((await fetch(ours + path, form)).type); } catch { told.push("no"); }
+              const read = {credentials: "include"};
+              try { told.push((await fetch(ours + "/api/tasks", read)).status); }
+              catch { told.push("no"); }
+              return told;
+            }""",
+            site.url,
+        )
+    site.wrongs.clear()  # these were meant to be tried
+
+    assert 200 not in told
+    assert site.do(site.house.journal.last()) == last

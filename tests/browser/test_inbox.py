@@ -1,0 +1,447 @@
+"""The inbox in a real browser: what was seen is what is decided, what was typed is what goes."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Final, Self
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from remit.brain.scripted import parse
+from remit.model.codec import Json
+from remit.model.delivery import Delivery
+from remit.model.ids import DeliveryId, ReviewId
+from remit.model.permit import Reach
+from remit.model.review import Answered, Decision, Review
+from remit.model.status import Actor
+from remit.review import ask
+from remit.settings import load
+from remit.store import reviews
+from remit.store.secrets import Secrets
+from tests.browser.conftest import Visit
+from tests.browser.site import Site, barriers
+from tests.live.channel_house import KEPT, NAME, WHATSAPP
+from tests.live.whatsapp import PERSON, Message, Provider, call, messages, tell
+
+DRAFT: Final = "*Bangkok with children*\n\n1. KidZania. Opens 10:00.\n2. Lumphini Park & lake."
+SCRIPT: Final[list[Json]] = [
+    {"when": "visa", "ask": "Single or multiple entry?", "times": 1},
+    {"reply": f"I looked around.\n<deliverable>{DRAFT}</deliverable>"},
+]
+CONTACTS: Final = f"""\
+- name: Anna
+  channels:
+    {NAME}: "{PERSON}"
+"""
+HOSTILE: Final = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "<img src=https://evil.test/p.png>",
+    "![pic](https://evil.test/p.png)",
+    "[x](javascript:alert(1))",
+    "[x](JaVaScRiPt:alert(1))",
+    "[x](java\tscript:alert(1))",
+    "[x](data:text/html,<script>alert(1)</script>)",
+    "[x](vbscript:msgbox(1))",
+    "<a href=javascript:alert(1)>x</a>",
+    "<svg onload=alert(1)>",
+    "<svg><script>alert(1)</script></svg>",
+    "<svg><a xlink:href=javascript:alert(1)><text y=20>x</text></a></svg>",
+    "<iframe srcdoc='<script>alert(1)</script>'></iframe>",
+    "<iframe src=javascript:alert(1)>",
+    "<object data=javascript:alert(1)>",
+    "<embed src=https://evil.test/x.swf>",
+    "<body onload=alert(1)>",
+    "<details open ontoggle=alert(1)>",
+    "<video><source onerror=alert(1)></video>",
+    "<input autofocus onfocus=alert(1)>",
+    "<form action=https://evil.test><button>x</button></form>",
+    "<link rel=stylesheet href=https://evil.test/x.css>",
+    "<style>@import 'https://evil.test/x.css'</style>",
+    "<div style=background:url(https://evil.test/x)>x</div>",
+    "<meta http-equiv=refresh content='0;url=https://evil.test'>",
+    "<base href=https://evil.test/>",
+    "</textarea><script>alert(1)</script>",
+    "</title><script>alert(1)</script>",
+    '" onmouseover=alert(1) x="',
+    "' onmouseover='alert(1)",
+    "{{ 7*7 }}{% raw %}",
+    "${alert(1)}`",
+    "<math><mtext></table><img src=x onerror=alert(1)>",
+    "<!--><img src=x onerror=alert(1)>-->",
+    "<<script>alert(1)//<</script>",
+    "\uff1cscript\uff1ealert(1)\uff1c/script\uff1e",
+    "*<b onclick=alert(1)>bold</b>*",
+    "```<script>alert(1)</script>```",
+    "<template><script>alert(1)</script></template>",
+    "<noscript><p title='</noscript><img src=x onerror=alert(1)>'>",
+    "<https://evil.test/?q=<script>alert(1)</script>>",
+]
+# Whatever runs, fetches or leads elsewhere by itself, anywhere on the page.
+LIVE_ONES: Final = """() => [...document.querySelectorAll("main *")].filter((each) =>
+  each.matches("script, iframe, object, embed, base, link, meta, style, img, video")
+  || [...each.attributes].some((one) => one.name.startsWith("on") || one.name === "style")
+  || /^\\s*(javascript|data|vbscript):/i.test(each.getAttribute("href") ?? "")
+  || (each.action && !each.action.startsWith(location.origin))
+).map((each) => each.outerHTML.slice(0, 120))"""
+
+
+class Emulator:
+    """WhatsApp on loopback, in a thread of its own: it is there before the house is."""
+
+    def __init__(self) -> None:
+        self.provider: Provider
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self.provider = self._do(self._open())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._do(self.provider.__aexit__(None, None, None))
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+        self._loop.close()
+
+    @property
+    def accepted(self) -> list[Message]:
+        return self.provider.accepted
+
+    async def _open(self) -> Provider:
+        return await Provider().__aenter__()
+
+    def _do(self, work: "asyncio.Future[Provider] | object") -> Provider:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(20)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def emulator() -> Iterator[Emulator]:
+    with Emulator() as emulator:
+        yield emulator
+
+
+@pytest.fixture
+def site(tmp_path: Path, emulator: Emulator) -> Iterator[Site]:
+    (tmp_path / "settings.toml").write_text(
+        'agent = "Nina"\nzone = "UTC"\n' + WHATSAPP.format(url=emulator.provider.url)
+    )
+    (tmp_path / "contacts.yaml").write_text(CONTACTS)
+    for name, value in KEPT.items():
+        Secrets(tmp_path).put(name, value)
+    settings = load({"REMIT_HOME": str(tmp_path)})
+    with Site(tmp_path, settings=settings, brain=parse(SCRIPT)) as site:
+        said = {"from": PERSON, "id": "wamid.in.1", "type": "text", "text": {"body": "Hello"}}
+        stamp = str(int(site.clock.now().timestamp()))
+        body = call(messages({**said, "timestamp": stamp}))
+        assert site.do(tell(f"{site.url}/hooks/whatsapp/{NAME}", body)) == 200
+        yield site
+
+
+def _letter(site: Site, title: str = "Kid-friendly Bangkok") -> str:
+    """A letter to Anna that waits for a yes; the review's id."""
+    delivery: list[Json] = [{"channel": NAME, "recipient": "Anna"}]
+    task = site.post("/api/tasks", {"title": title, "delivery": delivery})["id"]
+    site.settle()
+    (review,) = [each for each in _open(site) if each.task_id == task]
+    return str(review.id)
+
+
+def _open(site: Site) -> list[Review]:
+    return site.do(site.house.inbox.waiting())
+
+
+def _pass(site: Site, span: timedelta) -> None:
+    async def advance() -> None:
+        site.clock.advance(span)
+
+    site.do(advance())
+    site.settle()
+
+
+def _texts(emulator: Emulator) -> list[str]:
+    return [message.text for message in emulator.accepted]
+
+
+def _edit(page: Page, text: str) -> None:
+    """Type, and wait until the server has drawn how it would arrive."""
+    with page.expect_response(lambda answer: answer.url.endswith("/preview")):
+        page.locator("#draft").fill(text)
+
+
+def test_a_letter_is_approved_with_two_keys_and_arrives_as_it_was_shown(
+    site: Site, visit: Visit, emulator: Emulator
+) -> None:
+    page = visit(f"/inbox/{_letter(site)}")
+    expect(page.locator("#draft")).to_have_value(DRAFT)
+    expect(page.locator(".bubble b")).to_have_text("Bangkok with children")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".toast")).to_contain_text("Sending to Anna")
+    _pass(site, timedelta(seconds=11))
+    assert _texts(emulator) == [DRAFT]
+
+
+def test_a_bare_letter_on_the_keyboard_approves_nothing(site: Site, visit: Visit) -> None:
+    review = _letter(site)
+    page = visit(f"/inbox/{review}")
+    for key in "aysEnter ":
+        page.keyboard.press(key if key != " " else "Space")
+    assert page.url.endswith(review)
+    assert [each.id for each in _open(site)] == [review]
+
+
+def test_exactly_the_edited_bytes_arrive(site: Site, visit: Visit, emulator: Emulator) -> None:
+    page = visit(f"/inbox/{_letter(site)}")
+    edited = "*Bangkok with children*\n\nKidZania. Opens 10:30 on weekdays.\n\nThen: A & <b>, 🦎"
+    _edit(page, edited)
+    expect(page.locator(".bubble")).to_contain_text("Then: A & <b>, 🦎")
+    page.locator("[data-changes]").click()
+    expect(page.locator("#changes ins").first).to_be_visible()
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url("**/inbox?done=*")
+    _pass(site, timedelta(seconds=11))
+    assert _texts(emulator) == [edited]
+
+
+def test_what_the_owner_writes_arrives_as_he_wrote_it_whatever_its_marks(
+    site: Site, visit: Visit, emulator: Emulator
+) -> None:
+    wrote = "# Plan\n\n- one\n- [two](https://example.org)"
+    page = visit(f"/inbox/{_letter(site)}")
+    _edit(page, wrote)
+    expect(page.locator("#remarks")).to_contain_text("Markdown as typed")
+    shown = page.locator(".bubble").evaluate("(bubble) => bubble.innerText")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url("**/inbox?done=*")
+    _pass(site, timedelta(seconds=11))
+    assert _texts(emulator) == [wrote]
+    assert shown.startswith(wrote)
+
+
+def test_an_edit_survives_a_reload_and_is_forgotten_once_it_is_sent(
+    site: Site, visit: Visit
+) -> None:
+    review = _letter(site)
+    page = visit(f"/inbox/{review}")
+    _edit(page, "Half a thought")
+    page.reload()
+    expect(page.locator("#draft")).to_have_value("Half a thought")
+    expect(page.locator("[data-restore]")).to_be_visible()
+    kept = "() => Object.keys(localStorage).filter((key) => key.startsWith('draft:'))"
+    assert len(page.evaluate(kept)) == 1
+    page.get_by_role("button", name="Approve and send").click()
+    page.wait_for_url("**/inbox?done=*")
+    page.wait_for_function(f"({kept})().length === 0")
+
+
+def test_restore_brings_the_draft_back(site: Site, visit: Visit) -> None:
+    page = visit(f"/inbox/{_letter(site)}")
+    _edit(page, "Something else")
+    page.get_by_role("button", name="Restore draft").click()
+    expect(page.locator("#draft")).to_have_value(DRAFT)
+    expect(page.locator("[data-restore]")).to_be_hidden()
+
+
+def test_a_letter_that_would_be_held_says_so_while_it_is_typed(site: Site, visit: Visit) -> None:
+    page = visit(f"/inbox/{_letter(site)}")
+    _edit(page, "NONE")
+    expect(page.locator("#remarks")).to_contain_text("Would be held")
+    _edit(page, "word " * 1500)
+    expect(page.locator("#remarks")).to_contain_text("sent as 2 messages")
+    expect(page.locator(".bubble")).to_have_count(2)
+
+
+def test_a_letter_is_refused_and_never_leaves(site: Site, visit: Visit, emulator: Emulator) -> None:
+    page = visit(f"/inbox/{_letter(site)}")
+    page.keyboard.press("x")
+    page.locator("#text-decline").fill("Not now")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".toast")).to_contain_text("You declined")
+    _pass(site, timedelta(minutes=1))
+    assert _texts(emulator) == []
+    assert _open(site) == []
+
+
+def test_what_is_typed_to_send_back_is_never_taken_for_a_yes(
+    site: Site, visit: Visit, emulator: Emulator
+) -> None:
+    review = _letter(site)
+    page = visit(f"/inbox/{review}")
+    page.keyboard.press("r")
+    page.locator("#text-back").fill("Shorter")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url("**/inbox?done=*")
+    _pass(site, timedelta(minutes=1))
+    assert _texts(emulator) == []
+    (again,) = _open(site)
+    assert site.stored(again.task_id).notes == ("Shorter",)
+
+
+def test_a_question_is_answered_from_the_keyboard(site: Site, visit: Visit) -> None:
+    task = site.add("Fill in the visa form")
+    site.settle()
+    page = visit("/inbox")
+    page.keyboard.press("e")
+    page.keyboard.type("Multiple")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url("**/inbox?done=*")
+    site.settle()
+    assert site.stored(task).notes == ("Multiple",)
+
+
+def test_of_two_browsers_one_wins_and_the_other_is_told(
+    site: Site, visit: Visit, emulator: Emulator
+) -> None:
+    review = _letter(site)
+    page = visit(f"/inbox/{review}")
+    other = visit(f"/inbox/{review}")
+    # The second has lost its line, so nobody told it; its form is what arrives late.
+    other.context.set_offline(offline=True)
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url("**/inbox?done=*")
+    other.context.set_offline(offline=False)
+    _edit(other, "My own words")
+    with other.expect_response(lambda answer: answer.request.method == "POST") as late:
+        other.evaluate("() => document.getElementById('decide').submit()")
+    assert late.value.status == 409
+    expect(other.locator("#wrong")).to_contain_text("Somebody was first")
+    expect(other.locator("#stand")).to_contain_text("You approved")
+    expect(other.locator("#draft")).to_have_value("My own words")
+    _pass(site, timedelta(seconds=11))
+    assert _texts(emulator) == [DRAFT]
+
+
+def test_a_question_that_was_decided_elsewhere_says_so_and_takes_no_answer(
+    site: Site, visit: Visit
+) -> None:
+    review = _letter(site)
+    page = visit(f"/inbox/{review}")
+    page.locator("#draft").focus()
+    page.keyboard.type("Mine: ")
+    site.do(site.house.inbox.decide(ReviewId(review), Decision(Answered.DECLINE)))
+    expect(page.locator("#stand")).to_contain_text("You declined")
+    expect(page.get_by_role("button", name="Approve and send")).to_be_hidden()
+    assert "Mine: " in page.locator("#draft").input_value()
+    expect(page.locator(f"#row-{review}")).to_have_count(0)
+
+
+def test_what_comes_in_appears_without_moving_what_is_under_the_hand(
+    site: Site, visit: Visit
+) -> None:
+    first = _letter(site, "First")
+    site.add("Look around")
+    site.settle()
+    page = visit(f"/inbox/{first}")
+    row = page.locator("#heaps a", has_text="Look around")
+    row.hover()
+    before = row.bounding_box()
+    second = _letter(site, "Second")
+    expect(page.locator("#more-below")).to_have_text("1 more waits")
+    assert row.bounding_box() == before
+    page.mouse.move(1000, 20)
+    expect(page.locator(f"#row-{second}")).to_be_visible()
+    expect(page.locator(f"#row-{first} a")).to_have_attribute("aria-current", "true")
+
+
+def test_a_quiet_inbox_shows_by_itself_what_comes_in(site: Site, visit: Visit) -> None:
+    page = visit("/inbox")
+    expect(page.get_by_role("heading", name="Hand over your first task")).to_be_visible()
+    _letter(site)
+    expect(page.get_by_role("heading", name="Send this to Anna on WhatsApp?")).to_be_visible()
+
+
+def test_the_list_is_walked_with_j_and_k_and_opened_with_enter(site: Site, visit: Visit) -> None:
+    first, second = _letter(site, "First"), _letter(site, "Second")
+    page = visit(f"/inbox/{first}")
+    page.keyboard.press("j")
+    expect(page.locator(f"#row-{second} a")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/inbox/{second}")
+    page.keyboard.press("k")
+    expect(page.locator(f"#row-{first} a")).to_be_focused()
+    page.keyboard.press("Escape")
+    page.wait_for_url("**/inbox")
+
+
+def test_what_was_put_off_comes_back(site: Site, visit: Visit) -> None:
+    review = _letter(site)
+    page = visit(f"/inbox/{review}")
+    page.keyboard.press("h")
+    page.get_by_role("button", name="In an hour").click()
+    expect(page.locator("#laters")).to_contain_text("1")
+    _pass(site, timedelta(minutes=61))
+    page.goto(f"{site.url}/inbox")
+    expect(page.locator("#laters")).to_have_count(0)
+    expect(page.get_by_role("heading", name="Send this to Anna")).to_be_visible()
+
+
+def test_an_approval_is_undone_by_one_key_and_nothing_leaves(
+    site: Site, visit: Visit, emulator: Emulator
+) -> None:
+    review = _letter(site)
+    page = visit(f"/inbox/{review}")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".toast")).to_be_visible()
+    page.keyboard.press("z")
+    expect(page.locator("#stand")).to_contain_text("You called it back: nothing was sent.")
+    _pass(site, timedelta(minutes=5))
+    assert _texts(emulator) == []
+
+
+def test_hostile_words_are_words_wherever_they_stand(site: Site, visit: Visit) -> None:
+    shown = _hostile(site)
+    page = visit("/inbox")
+    expect(page.locator("#heaps li")).to_have_count(len(HOSTILE))
+    assert page.evaluate(LIVE_ONES) == []
+    for ident in shown:
+        page.goto(f"{site.url}/inbox/{ident}")
+        assert page.evaluate(LIVE_ONES) == []
+        _edit(page, "\n".join(reversed(HOSTILE)))
+        assert page.evaluate(LIVE_ONES) == []
+    assert site.wrongs == []
+
+
+def _store(site: Site, review: Review) -> None:
+    async def write() -> None:
+        now = site.clock.now()
+        await site.house.db.write(reviews.open_review, review, Actor.EXECUTOR, now)
+
+    site.do(write())
+
+
+def _hostile(site: Site) -> list[str]:
+    """Questions whose every word is hostile: in the list, as a letter, and as a reply."""
+    whole, made = "\n\n".join(HOSTILE), list[str]()
+    for n, words in enumerate(HOSTILE):
+        channel = (NAME, "dashboard", "post")[n % 3]
+        delivery: list[Json] = [{"channel": "dashboard", "recipient": None}]
+        later = "2027-01-01T10:00:00Z"
+        body: Json = {"title": words, "delivery": delivery, "scheduledFor": later}
+        task = site.stored(str(site.post("/api/tasks", body)["id"]))
+        to = Delivery(channel, words, id=DeliveryId(f"dlv-{n}"))
+        asked = ask.permission(task, to, Reach(words, words), whole, f"{words} ")
+        ident = ReviewId(f"rev-01KJPG3GZ0JE2VRRDYDNSS5F{n // 10}{n % 10}")
+        _store(site, replace(asked, id=ident))
+        made.append(str(ident))
+    return made[:6]
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("phone", [False, True], ids=["wide", "phone"])
+def test_nothing_stands_in_anybodys_way(
+    site: Site, visit: Visit, *, dark: bool, phone: bool
+) -> None:
+    review = _letter(site)
+    site.add("Fill in the visa form")
+    site.settle()
+    asked = next(str(each.id) for each in _open(site) if each.id != review)
+    for path in ("/inbox", f"/inbox/{review}", f"/inbox/{asked}"):
+        page = visit(path, dark=dark, phone=phone)
+        assert barriers(page) == []
+        wide = "() => document.documentElement.scrollWidth <= innerWidth"
+        assert page.evaluate(wide), path

@@ -1,0 +1,43 @@
+"""Every page: no barrier, no error, nothing wider than the screen, light and dark, on any size."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.browser.furnish import Furnished
+from tests.browser.shots import LIGHTS, SIZES, pages, window
+from tests.browser.site import barriers
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Furnished]:
+    with Furnished(tmp_path_factory.mktemp("furnished")) as house:
+        house.furnish()
+        yield house
+
+
+@pytest.fixture
+def page(browser: Browser, house: Furnished, light: str, size: str) -> Iterator[Page]:
+    house.wrongs.clear()
+    page = window(browser, house, light, size)
+    yield page
+    page.context.close()
+
+
+@pytest.mark.parametrize("light", LIGHTS)
+@pytest.mark.parametrize("size", SIZES)
+def test_every_page_is_open_to_everybody(page: Page, house: Furnished) -> None:
+    found: dict[str, list[str]] = {}
+    for name, address in pages(house).items():
+        page.goto(house.url + address)
+        if wrong := barriers(page) + _too_wide(page):
+            found[name] = wrong
+    assert found == {}
+    assert house.wrongs == []
+
+
+def _too_wide(page: Page) -> list[str]:
+    """A page that must be pushed to the side to be read."""
+    wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    return ["wider than the screen"] if wide else []

@@ -1,0 +1,128 @@
+"""The calendar in a browser: what comes, what came of it, one run skipped or moved."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import cast
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from remit.model.codec import JsonMap
+from tests.browser.conftest import Visit
+from tests.browser.site import Site, barriers
+
+DAILY = "Every day at 10:00 check the flight prices"
+
+
+def say(site: Site, text: str) -> None:
+    site.post("/api/messages", {"text": text})
+
+
+def series(site: Site) -> list[JsonMap]:
+    return cast("list[JsonMap]", site.get("/api/series")["series"])
+
+
+def runs(page: Page) -> list[str]:
+    return page.locator(".runs li .num:first-child").all_inner_texts()
+
+
+@pytest.fixture
+def daily(site: Site) -> Site:
+    """Monday, 2 March 2026, 09:00; something is due every day at ten."""
+    say(site, DAILY)
+    return site
+
+
+def test_a_week_shows_every_run_to_come_and_what_is_planned_once(daily: Site, visit: Visit) -> None:
+    say(daily, "On Wednesday at 15:00 remind me to call mom")
+    page = visit("/schedule")
+    marks = page.locator(".week .mark")
+    expect(marks).to_have_count(8)
+    assert "Call mom" in " ".join(marks.all_inner_texts())
+    assert runs(page) == ["Today 10:00", "Tomorrow 10:00", "Wed 4 Mar 10:00"]
+    expect(page.locator(".nowline")).to_have_count(1)
+    expect(page.get_by_text("Times in").first).to_contain_text(str(daily.house.zone))
+    page.keyboard.press("m")
+    expect(page.locator(".month .mark").first).to_be_visible()
+    assert page.locator(".month .mark").count() > 28
+
+
+def test_a_run_that_has_a_task_leads_to_it(daily: Site, visit: Visit) -> None:
+    page = visit("/schedule")
+    page.locator(".week .mark").first.click()
+    expect(page).to_have_url(re.compile("/tasks/task-"))
+
+
+def test_what_was_planned_shows_how_it_ended(daily: Site, visit: Visit) -> None:
+    daily.clock.advance(timedelta(hours=2))
+    daily.settle()
+    page = visit("/schedule")
+    expect(page.locator(".week .mark.ok")).to_have_count(1)
+    expect(page.locator(".week .mark.ok")).to_contain_text("10:00")
+
+
+def test_one_run_is_skipped_and_the_others_stay(daily: Site, visit: Visit) -> None:
+    page = visit("/schedule")
+    page.get_by_label(re.compile("^Skip or move .*, Tomorrow 10:00$")).click()
+    dialog = page.locator("#slot")
+    expect(dialog).to_contain_text("Tomorrow 10:00")
+    assert barriers(page) == []
+    dialog.get_by_role("button", name="Skip this one").click()
+    expect(page.locator("#toasts")).to_contain_text("That one is left out.")
+    expect(page.locator(".week .mark.skipped")).to_have_count(1)
+    expect(page.locator(".runs .struck")).to_have_text("Tomorrow 10:00")
+    assert runs(page) == ["Today 10:00", "Tomorrow 10:00", "Wed 4 Mar 10:00"]
+
+
+def test_the_next_run_is_moved_on_the_owners_clock(daily: Site, visit: Visit) -> None:
+    page = visit("/schedule")
+    page.get_by_label(re.compile("^Skip or move .*, Today 10:00$")).click()
+    page.get_by_label("Move this one to").fill("2026-03-02T16:45")
+    page.locator("#slot").get_by_role("button", name="Move").click()
+    expect(page.locator("#toasts")).to_contain_text("That one is moved.")
+    expect(page.locator(".runs li").first).to_contain_text("Today 16:45")
+    expect(page.locator(".runs li").first).to_contain_text("moved from Today 10:00")
+    [task] = cast("list[JsonMap]", daily.get("/api/tasks")["tasks"])
+    planned = datetime.fromisoformat(str(task["scheduledFor"]))
+    there = datetime(2026, 3, 2, 16, 45, tzinfo=daily.house.zone)
+    assert planned.astimezone(UTC) == there.astimezone(UTC)
+
+
+def test_a_series_is_paused_goes_on_and_ends(daily: Site, visit: Visit) -> None:
+    page = visit("/schedule")
+    page.get_by_label(re.compile("What to do with")).click()
+    page.get_by_role("button", name="Pause").click()
+    expect(page.locator(".rhythm")).to_contain_text("Paused")
+    assert runs(page) == []
+    page.locator(".rhythm > form").get_by_role("button", name="Resume").click()
+    expect(page.locator(".runs li")).to_have_count(3)
+    page.get_by_label(re.compile("What to do with")).click()
+    page.get_by_role("button", name="End it…").click()
+    page.get_by_role("button", name="End the series").click()
+    expect(page.get_by_text("Nothing comes back")).to_be_visible()
+    assert series(daily) == []
+
+
+def test_a_run_can_be_skipped_without_a_script(daily: Site, visit: Visit) -> None:
+    page = visit("/schedule")
+    link = page.get_by_label(re.compile("^Skip or move .*, Wed 4 Mar 10:00$"))
+    page.goto(daily.url + str(link.get_attribute("href")))
+    expect(page.get_by_text("It can be moved once it is the next one.")).to_be_visible()
+    assert barriers(page) == []
+    page.get_by_role("button", name="Skip this one").click()
+    expect(page.locator(".runs .struck")).to_have_text("Wed 4 Mar 10:00")
+
+
+def test_a_phone_shows_an_agenda(daily: Site, visit: Visit) -> None:
+    page = visit("/schedule", phone=True)
+    expect(page.locator(".agenda li")).to_have_count(7)
+    expect(page.locator(".week")).to_be_hidden()
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("phone", [False, True])
+@pytest.mark.parametrize("path", ["/schedule", "/schedule?span=month", "/tasks"])
+def test_nobody_is_shut_out(
+    daily: Site, visit: Visit, path: str, *, dark: bool, phone: bool
+) -> None:
+    assert barriers(visit(path, dark=dark, phone=phone)) == []

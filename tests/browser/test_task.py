@@ -1,0 +1,332 @@
+"""The page of one task, in a real browser: watched, stopped, changed, tried again, compared."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import pytest
+from playwright.sync_api import APIResponse, Page, Route, expect
+
+from remit.model.codec import Json
+from remit.model.status import Status
+from tests.browser.conftest import Visit
+from tests.browser.puppet import Puppet
+from tests.browser.site import Site, barriers
+
+HOSTILE: Final = (
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "<img src='http://evil.example/a.png'>",
+    "![x](http://evil.example/b.png)",
+    "[x](javascript:alert(1))",
+    "[x](data:text/html,<script>alert(1)</script>)",
+    "<svg onload=alert(1)><animate onbegin=alert(1) attributeName=x>",
+    "<iframe srcdoc='<script>alert(1)</script>'></iframe>",
+    "<iframe src=http://evil.example/></iframe>",
+    "<style>@import 'http://evil.example/c.css'</style>",
+    "<link rel=stylesheet href=http://evil.example/d.css>",
+    "<base href=http://evil.example/>",
+    "<meta http-equiv=refresh content='0;url=http://evil.example/'>",
+    "<form action=http://evil.example/><button autofocus>x</button></form>",
+    "<a href=http://evil.example/ ping=http://evil.example/p>x</a>",
+    "</textarea></section><script>alert(2)</script>",
+    "{{ 7 * 7 }} {% raw %}",
+    "\"><script>alert(3)</script>' onmouseover='alert(4)",
+    "<object data=http://evil.example/e></object><embed src=http://evil.example/f>",
+    "<video src=http://evil.example/g autoplay></video>",
+    "<math><mtext><img src=x onerror=alert(5)></mtext></math>",
+    "&lt;script&gt;alert(6)&lt;/script&gt;",
+    "<div style='background:url(http://evil.example/h)'>x</div>",
+    "| <script>alert(7)</script> |\n|---|\n| <img src=x onerror=alert(8)> |",
+)
+
+
+@pytest.fixture
+def puppet() -> Puppet:
+    return Puppet()
+
+
+@pytest.fixture
+def site(tmp_path: Path, puppet: Puppet) -> Iterator[Site]:
+    with Site(tmp_path, brain=puppet) as site:
+        yield site
+        site.do(puppet.rest())
+
+
+def begun(site: Site, title: str = "Compare three offers", *work: str) -> str:
+    """A task that is being thought about."""
+    task = site.add(title, work=list(work), title=title, instructions=title)
+    until(site, task, Status.RUNNING)
+    return task
+
+
+def until(site: Site, task: str, *wanted: Status) -> None:
+    """Wait until a task has come to stand so."""
+
+    async def follow() -> None:
+        site.house.engine.nudge()
+        async for event in site.house.journal.follow(0):
+            if event.task_id == task and event.data.get("to") in wanted:
+                return
+
+    site.do(follow())
+
+
+def ended(site: Site, puppet: Puppet, text: str, title: str = "Compare three offers") -> str:
+    task = begun(site, title)
+    site.do(puppet.answer(text))
+    until(site, task, Status.COMPLETED)
+    return task
+
+
+def test_work_items_tick_while_one_watches(site: Site, puppet: Puppet, visit: Visit) -> None:
+    task = begun(site, "Compare three offers", "Read the offers", "Compare them")
+    page = visit(f"/tasks/{task}")
+    work = page.get_by_role("region", name="Work")
+    expect(work.get_by_text("0 of 2")).to_be_visible()
+    site.do(puppet.say("✓ STEP 1: read all three"))
+    expect(work.get_by_text("1 of 2")).to_be_visible()
+    site.do(puppet.say("✓ STEP 2: held them against each other"))
+    site.do(puppet.answer("<deliverable>Take the second one.</deliverable>"))
+    expect(work.get_by_text("2 of 2")).to_be_visible()
+    delivery = page.get_by_role("region", name="Delivery")
+    expect(delivery.get_by_text("Take the second one.")).to_be_visible()
+    expect(delivery.get_by_text(re.compile("Posted"))).to_be_visible()
+    expect(page.locator("h1 + .chips").get_by_text("Completed")).to_be_visible()
+
+
+def test_what_happens_while_a_part_is_being_drawn_is_drawn_too(
+    site: Site, puppet: Puppet, visit: Visit
+) -> None:
+    task = begun(site, "Compare three offers", "Read the offers", "Compare them")
+    page = visit(f"/tasks/{task}")
+    held: list[tuple[Route, APIResponse]] = []
+    released = False
+
+    def keep(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer) if released else held.append((route, answer))
+
+    page.route("**/part/body*", keep)
+    log = page.get_by_role("log")
+    site.do(puppet.say("✓ STEP 1: read all three"))
+    expect(log.get_by_text("read all three")).to_be_visible()
+    site.do(puppet.say("✓ STEP 2: held them against each other"))
+    expect(log.get_by_text("held them against")).to_be_visible()
+    released = True
+    for route, answer in held:
+        route.fulfill(response=answer)
+    expect(page.get_by_role("region", name="Work").get_by_text("2 of 2")).to_be_visible()
+
+
+def test_the_log_follows_and_its_filter_holds_for_what_comes(
+    site: Site, puppet: Puppet, visit: Visit
+) -> None:
+    task = begun(site)
+    page = visit(f"/tasks/{task}")
+    log = page.get_by_role("log")
+    # What is said is told once a second at most, on the house's clock.
+    site.do(puppet.say("I begin with the first offer."))
+    site.clock.advance(timedelta(seconds=2))
+    site.do(puppet.say("The second one is cheaper."))
+    expect(log.get_by_text("I begin with the first offer.")).to_be_visible()
+    page.get_by_role("navigation", name="Which lines").get_by_text("Tools").click()
+    expect(log.get_by_text("I begin with the first offer.")).to_have_count(0)
+    expect(page).to_have_url(re.compile("show=tools"))
+    site.do(puppet.use("search_tasks", query="offers"))
+    expect(log.get_by_text("search_tasks", exact=True)).to_be_visible()
+    site.do(puppet.answer("<deliverable>Done.</deliverable>"))
+    until(site, task, Status.COMPLETED)
+    expect(log.locator("[data-n]")).to_have_count(1)
+    page.reload()
+    expect(log.locator("[data-n]")).to_have_count(1)
+
+
+def test_the_log_is_searched_on_the_server(site: Site, puppet: Puppet, visit: Visit) -> None:
+    task = ended(site, puppet, "I weighed them.\n<deliverable>The red one.</deliverable>")
+    page = visit(f"/tasks/{task}")
+    page.keyboard.press("/")
+    page.keyboard.type("weighed")
+    log = page.get_by_role("log")
+    expect(log.locator("[data-n]")).to_have_count(1)
+    expect(page).to_have_url(re.compile("find=weighed"))
+    page.get_by_role("searchbox", name="Search the log").fill("nowhere to be found")
+    expect(log.get_by_text("No line fits.")).to_be_visible()
+
+
+def test_a_line_of_the_log_has_an_address(site: Site, visit: Visit) -> None:
+    task = planned(site)
+    for _ in range(120):
+        site.patch(task, "pause")
+        site.patch(task, "resume")
+    page = visit(f"/tasks/{task}#log-2")
+    expect(page.locator("#log-2")).to_be_in_viewport()
+    assert page.locator(".log [data-n]").count() > 200
+
+
+def test_errors_are_counted_and_walked_to(site: Site, puppet: Puppet, visit: Visit) -> None:
+    task = begun(site)
+    page = visit(f"/tasks/{task}")
+    errors = page.locator("[data-errors]")
+    expect(errors).to_have_text("0")
+    site.do(puppet.break_off("the line is down"))
+    expect(errors).to_have_text("1")
+    page.keyboard.press(".")
+    expect(page.locator(".log p.hl.at")).to_contain_text("the line is down")
+
+
+def test_a_running_task_is_paused_and_goes_on(site: Site, puppet: Puppet, visit: Visit) -> None:
+    task = begun(site)
+    page = visit(f"/tasks/{task}")
+    page.keyboard.press("p")
+    state = page.locator("h1 + .chips")
+    expect(state.get_by_text("Paused")).to_be_visible()
+    page.get_by_role("button", name="Resume", exact=True).click()
+    expect(state.get_by_text("Running", exact=True)).to_be_visible()
+    site.do(puppet.answer("<deliverable>Done.</deliverable>"))
+    expect(state.get_by_text("Completed")).to_be_visible()
+
+
+def test_what_was_approved_is_called_back(site: Site, puppet: Puppet, visit: Visit) -> None:
+    to: list[Json] = [{"channel": "outbox", "recipient": "anna@example.org"}]
+    task = site.add("Write to Anna", delivery=to)
+    until(site, task, Status.RUNNING)
+    site.do(puppet.answer("<deliverable>Hi Anna.</deliverable>"))
+    until(site, task, Status.NEEDS_REVIEW)
+    page = visit(f"/tasks/{task}")
+    card = page.get_by_role("region", name="Delivery")
+    expect(card.get_by_text("Asks first")).to_be_visible()
+    expect(card.get_by_text("Hi Anna.")).to_be_visible()
+    review = str(page.get_by_role("link", name="Review draft").get_attribute("href"))
+    site.post(f"/api/reviews/{review.rpartition('/')[2]}/decision", {"answer": "approve"})
+    page.reload()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("h1 + .chips").get_by_text("Paused")).to_be_visible()
+    assert site.outbox.sent == []
+
+
+def planned(site: Site) -> str:
+    at = (site.clock.now() + timedelta(days=3)).isoformat().replace("+00:00", "Z")
+    task = site.add("Plan the trip", instructions="Plan it", scheduledFor=at)
+    until(site, task, Status.READY)
+    return task
+
+
+def test_what_has_not_begun_is_edited(site: Site, visit: Visit) -> None:
+    task = planned(site)
+    page = visit(f"/tasks/{task}")
+    page.keyboard.press("e")
+    page.get_by_label("Title").fill("Plan the trip to Phuket")
+    page.get_by_label("Priority").select_option("high")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("heading", name="Plan the trip to Phuket")).to_be_visible()
+    stored = site.stored(task)
+    assert (stored.title, stored.priority) == ("Plan the trip to Phuket", "high")
+    assert stored.instructions == "Plan it"
+
+
+def test_who_edits_what_changed_meanwhile_is_told_and_loses_nothing(
+    site: Site, visit: Visit
+) -> None:
+    task = planned(site)
+    page = visit(f"/tasks/{task}/edit")
+    page.get_by_label("Title").fill("My own title")
+    site.patch(task, "pause")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert")).to_contain_text("changed while you edited it")
+    expect(page.get_by_label("Title")).to_have_value("My own title")
+    assert site.stored(task).title == "Plan the trip"
+    page.get_by_role("button", name="Save over it").click()
+    expect(page.get_by_role("heading", name="My own title")).to_be_visible()
+
+
+def test_a_task_is_deleted_only_after_a_question(site: Site, puppet: Puppet, visit: Visit) -> None:
+    task = ended(site, puppet, "<deliverable>Done.</deliverable>")
+    page = visit(f"/tasks/{task}")
+    page.get_by_label("More actions").click()
+    page.get_by_role("link", name="Delete").click()
+    page.get_by_role("button", name="Keep it").click()
+    assert site.stored(task).deleted_at is None
+    page.get_by_label("More actions").click()
+    page.get_by_role("link", name="Delete").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(page).to_have_url(re.compile(r"/tasks$"))
+    assert site.stored(task).deleted_at is not None
+
+
+def test_another_try_with_other_words_leaves_the_old_one_as_it_is(
+    site: Site, puppet: Puppet, visit: Visit
+) -> None:
+    task = begun(site)
+    site.do(puppet.give_up("no such offer"))
+    until(site, task, Status.FAILED)
+    before = site.stored(task)
+    page = visit(f"/tasks/{task}")
+    expect(page.get_by_text("no such offer").first).to_be_visible()
+    page.get_by_label("More actions").click()
+    page.get_by_role("link", name="Retry with other instructions").click()
+    page.get_by_label("Instructions").fill("Compare the two that are there")
+    page.get_by_role("button", name="Retry").click()
+    expect(page.get_by_role("link", name="compare", exact=True)).to_be_visible()
+    assert replace(site.stored(task), seen_at=None) == before
+    fresh = page.url.rpartition("/")[2]
+    assert site.stored(fresh).retry_of == task
+    assert site.stored(fresh).instructions == "Compare the two that are there"
+
+
+def test_two_attempts_are_compared(site: Site, puppet: Puppet, visit: Visit) -> None:
+    task = begun(site)
+    site.do(puppet.break_off("the line is down"))
+    page = visit(f"/tasks/{task}")
+    expect(page.get_by_text("Did not work out").first).to_be_visible()
+    site.clock.advance(timedelta(minutes=5))
+    site.do(_nudge(site))
+    site.do(puppet.answer("<deliverable>The green one.</deliverable>"))
+    until(site, task, Status.COMPLETED)
+    page.goto(f"{site.url}/tasks/{task}/compare?a=1&b=2")
+    expect(page.get_by_role("region", name="Attempt 1")).to_contain_text("the line is down")
+    expect(page.get_by_role("region", name="Attempt 2")).to_contain_text("None")
+    expect(page.locator("ins")).to_have_text("The green one.")
+    page.goto(f"{site.url}/tasks/{task}?attempt=1")
+    expect(page.get_by_role("img", name=re.compile("Timeline of attempt 1"))).to_be_visible()
+
+
+async def _nudge(site: Site) -> None:
+    site.house.engine.nudge()
+
+
+def test_a_hostile_text_does_nothing(site: Site, puppet: Puppet, visit: Visit) -> None:
+    text = "\n\n".join(HOSTILE)
+    task = ended(site, puppet, f"{text}\n<deliverable>{text}</deliverable>", HOSTILE[0])
+    page = visit(f"/tasks/{task}")
+    for fold in page.locator("main details:not(.menu) > summary").all():
+        fold.click()
+    page.mouse.wheel(0, 4000)
+    expect(page.locator(".md").get_by_text("<script>alert(1)</script>").first).to_be_visible()
+    assert page.locator("main :is(script, img, iframe, object, embed, video, style)").count() == 0
+    assert page.locator("main a[href^='javascript:'], main a[href^='data:']").count() == 0
+    assert page.locator("main [onerror], main [onload], main [style]").count() == 0
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("phone", [False, True])
+def test_nothing_on_the_page_stops_anybody(
+    site: Site, puppet: Puppet, visit: Visit, *, dark: bool, phone: bool
+) -> None:
+    task = begun(site, "Compare three offers", "Read the offers", "Compare them")
+    site.do(puppet.use("search_tasks", query="offers"))
+    site.do(puppet.break_off("the line is down"))
+    running = begun(site, "Another one")
+    for path in (f"/tasks/{task}", f"/tasks/{running}", f"/tasks/{planned(site)}/edit"):
+        page = visit(path, dark=dark, phone=phone)
+        expect(page.locator("main")).to_be_visible()
+        assert barriers(page) == []
+        assert _fits(page)
+
+
+def _fits(page: Page) -> bool:
+    """Nothing has to be moved sideways."""
+    return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
