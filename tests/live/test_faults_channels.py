@@ -18,7 +18,8 @@ from remit.testing import World
 from tests.engine.channels_worker import Plan
 from tests.live import mail
 from tests.live.hooks import Receiver
-from tests.live.mail import Cut, Fault, PostOffice, Proxy
+from tests.live.mail import PostOffice
+from tests.live.proxy import Cut, Fault, Proxy
 from tests.live.whatsapp import Provider
 
 KINDS: Final = ("whatsapp", "email", "webhook")

@@ -1,0 +1,146 @@
+"""`remit rehearse calendar`: when the events of a file would start, and what would be refused."""
+
+import os
+import sys
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from typing import Annotated, Final
+from zoneinfo import ZoneInfo
+
+from remit import settings as house_settings
+from remit.cli import clock, codes, out
+from remit.cli.options import AsJson, flag, free
+from remit.cli.out import Ink, Piece
+from remit.errors import BadInput, NotFound
+from remit.intake import zone as zones
+from remit.model.codec import JsonMap, moment
+from remit.model.rrule import zone_of
+from remit.trigger.calendar import occur
+from remit.trigger.calendar.words import IDLE, Expansion, Flag, Slot, Window
+
+AHEAD: Final = timedelta(days=35)
+_DAY: Final = timedelta(days=1)
+_LAST_YEAR: Final = 9000
+_NOTES: Final = {
+    Flag.GAP: "clocks go forward: the time written does not exist that day",
+    Flag.FOLD: "clocks go back: the time written comes twice that day",
+    Flag.FLOATING: "no zone: read in yours",
+    Flag.ALL_DAY: "whole day",
+    Flag.MOVED: "moved",
+    Flag.CHANGED: "changed",
+    Flag.CANCELLED: "cancelled: does not start",
+    Flag.COMPLETED: "done: does not start",
+    Flag.CUT: "its text is cut",
+}
+
+
+def calendar(
+    file: Annotated[str, free("An .ics file; - reads it from stdin.")],
+    /,
+    *,
+    since: Annotated[str | None, flag("The first day, or a time with offset.", "--from")] = None,
+    until: Annotated[str | None, flag("The last day, or a time with offset.", "--to")] = None,
+    tz: Annotated[str | None, flag("The zone of your clock; yours, if not said.")] = None,
+    all_day_at: Annotated[str | None, flag("When whole days start; else as in settings.")] = None,
+    json: AsJson = False,
+) -> int:
+    """Say what a calendar would start and when; nothing is stored."""
+    settings = house_settings.load()
+    zone = zones.owners(settings.zone, os.environ).zone if tz is None else zone_of(tz)
+    morning = settings.calendar.morning if all_day_at is None else _hour(all_day_at)
+    first = _from(since, zone)
+    window = Window(first, _to(until, zone) if until else first + AHEAD)
+    if window.until <= window.since:
+        raise BadInput("--to is not after --from; the later day is --to.", field="to")
+    found = occur.slots(_read(file), window, zone, all_day_at=morning)
+    if json:
+        out.emit(told(found))
+    else:
+        _show(found, window, zone)
+    return codes.WAITS if found.refused else codes.DONE
+
+
+def told(found: Expansion) -> JsonMap:
+    """For programs: what starts, what is only shown, and what is refused."""
+    return {
+        "slots": [_slot(slot) for slot in found.slots if not slot.flags & IDLE],
+        "idle": [_slot(slot) for slot in found.slots if slot.flags & IDLE],
+        "refused": [{"uid": each.uid, "why": each.why} for each in found.refused],
+    }
+
+
+def _slot(slot: Slot) -> JsonMap:
+    return {
+        "slot": f"{slot.start:%Y-%m-%dT%H:%M:%SZ}",
+        "local": slot.local.isoformat(timespec="seconds"),
+        "end": f"{slot.end:%Y-%m-%dT%H:%M:%SZ}",
+        "uid": slot.uid,
+        "key": slot.key,
+        "kind": slot.kind.value,
+        "summary": slot.summary,
+        "flags": [each.value for each in sorted(slot.flags)],
+    }
+
+
+def _show(found: Expansion, window: Window, zone: ZoneInfo) -> None:
+    rows: list[list[Piece]] = [_row(slot) for slot in found.slots]
+    if rows:
+        out.table(rows)
+    last = (window.until - timedelta(microseconds=1)).astimezone(zone)
+    starts = sum(not slot.flags & IDLE for slot in found.slots)
+    often = "nothing starts" if not starts else f"{starts:,} start" + "s" * (starts == 1)
+    first = window.since.astimezone(zone)
+    out.say(f"From {first:%Y-%m-%d} to {last:%Y-%m-%d} ({zone.key}): {often}.")
+    for each in found.refused:
+        out.line(Ink("Refused ", "yellow"), f"{each.uid or 'the file'}: {each.why}")
+
+
+def _row(slot: Slot) -> list[Piece]:
+    notes = "; ".join(_NOTES[each] for each in sorted(slot.flags))
+    style = "dim" if slot.flags & IDLE else ""
+    when = f"{slot.local:%a %Y-%m-%d %H:%M}"
+    summary = out.cut(" ".join(slot.summary.split()), 40) or slot.uid[:40]
+    return [Ink(when, style), f"{slot.start:%H:%M}Z", Ink(summary, style), Ink(notes, "dim")]
+
+
+def _read(file: str) -> bytes:
+    if file == "-":
+        return sys.stdin.buffer.read(occur.DEFAULT.bytes + 1)
+    try:
+        with Path(file).open("rb") as opened:
+            return opened.read(occur.DEFAULT.bytes + 1)
+    except FileNotFoundError:
+        raise NotFound("file", file) from None
+    except OSError as error:
+        raise BadInput(f"{file} cannot be read: {error.strerror}.", field="file") from None
+
+
+def _from(said: str | None, zone: ZoneInfo) -> datetime:
+    if said is None:
+        return datetime.combine(clock.now().astimezone(zone), time(), zone)
+    day = _day(said)
+    return moment(said) if day is None else datetime.combine(day, time(), zone)
+
+
+def _to(said: str, zone: ZoneInfo) -> datetime:
+    """A day is meant whole; a time is where it ends."""
+    day = _day(said)
+    return moment(said) if day is None else datetime.combine(day + _DAY, time(), zone)
+
+
+def _day(said: str) -> date | None:
+    try:
+        day = datetime.strptime(said, "%Y-%m-%d").date()  # noqa: DTZ007 - a day on the wall
+    except ValueError:
+        return None
+    if day.year > _LAST_YEAR:
+        raise BadInput(f"{said} is too far away; the last year is {_LAST_YEAR}.")
+    return day
+
+
+def _hour(said: str) -> time:
+    try:
+        return datetime.strptime(said, "%H:%M").time()  # noqa: DTZ007 - on the wall
+    except ValueError:
+        sentence = f"{said!r:.20} is no time of day; one looks like 09:00."
+        raise BadInput(sentence, field="all-day-at") from None

@@ -1,0 +1,24 @@
+"""Calendars that work starts from: asked now instead of at the next look."""
+
+from typing import Final
+
+from remit.model.caller import Scope
+from remit.server.call import Answer, Call, Route
+
+
+async def sync(call: Call) -> Answer:
+    """Ask every calendar server now; say how many answered."""
+    found = await call.house.calendars.look()
+    return Answer({"noted": sum(why is None for why in found.values())})
+
+
+ROUTES: Final = (
+    Route(
+        method="POST",
+        path="/api/calendars/sync",
+        does=sync,
+        says="Look at every calendar now",
+        gives="Noted",
+        scope=Scope.ADMIN,
+    ),
+)

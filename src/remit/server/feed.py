@@ -1,0 +1,118 @@
+"""What is planned, as a calendar that a phone subscribes to: who has the address may read it."""
+
+import hmac
+from collections import deque
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Final
+
+from remit.errors import RemitError
+from remit.model.task import SourceKind, Task
+from remit.server.call import Answer, Call, Route
+from remit.store import planned, series, series_orders
+from remit.store.database import Tx
+from remit.trigger.calendar import ics
+from remit.wiring.calendar import FEED, kept_in
+
+PREFIX: Final = "/feed/"
+AHEAD: Final = timedelta(days=60)
+MOST: Final = 1_000
+_SHORTEST: Final = 32  # characters of the secret
+_A_MINUTE: Final = 30  # so often it is answered, to all callers together
+
+
+class Pace:
+    """Lets so many through in a minute."""
+
+    def __init__(self, most: int = _A_MINUTE) -> None:
+        self._most = most
+        self._seen: deque[datetime] = deque()
+
+    def allows(self, now: datetime) -> bool:
+        while self._seen and not now - timedelta(minutes=1) < self._seen[0] <= now:
+            self._seen.popleft()
+        if len(self._seen) >= self._most:
+            return False
+        self._seen.append(now)
+        return True
+
+
+_PACE: Final = Pace()
+
+
+async def feed(call: Call) -> Answer:
+    """Everything planned for the next 60 days, for who knows the secret."""
+    now = call.house.clock.now()
+    if not _PACE.allows(now):
+        return Answer("Too many requests; ask again in a minute.", 429, headers=_WAIT)
+    if not _fits(call):
+        return Answer("There is nothing here.", 404)
+    found = await call.house.db.read(coming, now)
+    name = f"{call.house.settings.agent}: planned"
+    text = ics.whole([ics.event(each, now) for each in found], name=name)
+    return Answer(text, media="text/calendar; charset=utf-8")
+
+
+def coming(tx: Tx, now: datetime) -> list[ics.Event]:
+    """Tasks with a time to come, then series as their rules go on.
+
+    What came out of a calendar is left out: there it stands already.
+    """
+    until = now + AHEAD
+    tasks = [task for task in planned.between(tx, now, until, MOST) if _is_wanted(task, now)]
+    known: set[object] = {(task.series_id, task.slot) for task in tasks}
+    listed = [*map(_of_task, tasks), *_of_series(tx, now, until, known)]
+    return sorted(listed, key=lambda each: each[1])[:MOST]
+
+
+def _is_wanted(task: Task, now: datetime) -> bool:
+    at = task.scheduled_for
+    return (
+        not task.ended
+        and at is not None
+        and at >= now
+        and (task.source.kind is not SourceKind.CALDAV)
+    )
+
+
+def _of_task(task: Task) -> ics.Event:
+    assert task.scheduled_for is not None  # noqa: S101 - only such were chosen
+    return f"{task.id}@remit", task.scheduled_for, task.title, task.instructions[:500]
+
+
+def _of_series(tx: Tx, now: datetime, until: datetime, known: set[object]) -> Iterator[ics.Event]:
+    for each in series.every(tx, limit=MOST):
+        if each.paused_at is not None:
+            continue
+        for slot in series_orders.coming(tx, each, now, int(AHEAD.days * 24)):
+            if slot.at >= until:
+                break
+            if slot.fate is None and slot.at >= now and (each.id, slot.at) not in known:
+                at = slot.planned or slot.at
+                yield f"{each.id}-{slot.at:%Y%m%dT%H%M%SZ}@remit", at, each.title, ""
+
+
+def _fits(call: Call) -> bool:
+    """Whether the address ends in the secret; an empty one opens nothing."""
+    said = call.path["name"].removesuffix(".ics")
+    try:
+        secret = kept_in(call.house.settings).get(FEED)
+    except RemitError:
+        secret = ""
+    same = hmac.compare_digest(said.encode("utf-8", "replace"), secret.encode())
+    return same and len(secret) >= _SHORTEST
+
+
+_WAIT: Final = {"Retry-After": "60"}
+# For people's phones, not for programs: so it is a page, and no part of the API.
+ROUTES: Final = (
+    Route(
+        method="GET",
+        path=PREFIX + "{name}",
+        does=feed,
+        says="What is planned, as a calendar to subscribe to",
+        gives="Greeting",
+        public=True,
+        page=True,
+    ),
+)

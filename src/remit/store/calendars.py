@@ -1,0 +1,178 @@
+"""Calendars that were found, and what lies in them, as it was last read."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from remit.model.codec import Json
+from remit.model.event import Entry, Kind
+from remit.model.status import Actor
+from remit.store import events, rows
+from remit.store.database import Params, Row, Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Calendar:
+    """A calendar as it stands. `looked` is when it was last read whole."""
+
+    account: str
+    path: str
+    name: str
+    marked: bool = False
+    trusted: bool = False
+    token: str = ""
+    looked: datetime | None = None
+    why: str | None = None
+    resources: int = 0
+    refused: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """What lies at one address of a calendar. With a `why` nothing of it starts."""
+
+    account: str
+    calendar: str
+    path: str
+    etag: str
+    uid: str
+    body: str
+    until: datetime
+    why: str | None = None
+
+
+def every(tx: Tx) -> list[Calendar]:
+    """All that were ever seen, with how much lies in them."""
+    return [_calendar(row) for row in tx.all("list_calendars")]
+
+
+def note(tx: Tx, calendar: Calendar) -> None:
+    """Keep that a calendar is there, what it is called, and whether work starts from it."""
+    columns: Params = {
+        "account": calendar.account,
+        "path": calendar.path,
+        "name": calendar.name,
+        "marked": calendar.marked,
+        "trusted": calendar.trusted,
+    }
+    tx.run("note_calendar", columns)
+
+
+def looked(tx: Tx, account: str, path: str, token: str, at: datetime) -> None:
+    """All that changed up to a token is kept; `at` is when it was asked for."""
+    asked: Params = {
+        "account": account,
+        "path": path,
+        "token": token,
+        "looked": rows.ms(at),
+        "why": None,
+    }
+    tx.run("look_calendar", asked)
+
+
+def failed(tx: Tx, account: str, path: str, why: str) -> None:
+    """It could not be read; what is known of it stays as it is."""
+    asked: Params = {"account": account, "path": path, "token": None, "looked": None, "why": why}
+    tx.run("look_calendar", asked)
+
+
+def left(tx: Tx, account: str, path: str, why: str) -> None:
+    """Nothing is held of it any more, so the next look asks for all of it."""
+    tx.run(
+        "look_calendar",
+        {"account": account, "path": path, "token": "", "looked": None, "why": why},
+    )
+
+
+def etags(tx: Tx, account: str, calendar: str) -> dict[str, str]:
+    """What we hold of a calendar, by address."""
+    found = tx.all("list_etags", {"account": account, "calendar": calendar})
+    return {str(row["path"]): str(row["etag"]) for row in found}
+
+
+def uids(tx: Tx, account: str, calendar: str) -> dict[str, str]:
+    """Which event lies where in a calendar."""
+    found = tx.all("list_etags", {"account": account, "calendar": calendar})
+    return {str(row["path"]): str(row["uid"]) for row in found}
+
+
+def get(tx: Tx, account: str, calendar: str, path: str) -> Resource | None:
+    row = tx.one("get_resource", {"account": account, "calendar": calendar, "path": path})
+    return _resource(row) if row else None
+
+
+def counting(tx: Tx, uid: str) -> Resource | None:
+    """The resource that counts for a uid: one the owner trusts, then the first."""
+    row = tx.one("first_resource", {"uid": uid})
+    return _resource(row) if row else None
+
+
+def ending_before(tx: Tx, until: datetime, limit: int) -> list[Resource]:
+    """Those whose starts are not known up to a moment."""
+    found = tx.all("list_short_resources", {"until": rows.ms(until), "limit": limit})
+    return [_resource(row) for row in found]
+
+
+def refused(tx: Tx, limit: int = 100) -> list[Resource]:
+    """What starts nothing, and why."""
+    return [_resource(row) for row in tx.all("list_refused_resources", {"limit": limit})]
+
+
+def put(tx: Tx, resource: Resource, now: datetime) -> None:
+    """Keep a resource; a reason that nothing of it starts is in the journal, once."""
+    was = get(tx, resource.account, resource.calendar, resource.path)
+    columns: Params = {
+        "account": resource.account,
+        "calendar": resource.calendar,
+        "path": resource.path,
+        "etag": resource.etag,
+        "uid": resource.uid,
+        "body": resource.body,
+        "until": rows.ms(resource.until),
+        "why": resource.why,
+    }
+    tx.run("put_resource", columns)
+    if resource.why and (was is None or was.why != resource.why):
+        tell(tx, resource.account, {"what": "refused", "uid": resource.uid}, resource.why, now)
+
+
+def delete(tx: Tx, resource: Resource) -> None:
+    columns: Params = {
+        "account": resource.account,
+        "calendar": resource.calendar,
+        "path": resource.path,
+    }
+    tx.run("delete_resource", columns)
+
+
+def tell(tx: Tx, account: str, about: dict[str, Json], why: str, now: datetime) -> None:
+    """Write down what became of something in a calendar that has no task."""
+    entry = Entry(Kind.CALENDAR_NOTED, Actor.META, {"account": account, **about, "why": why})
+    events.append(tx, None, 0, entry, now)
+
+
+def _calendar(row: Row) -> Calendar:
+    return Calendar(
+        account=str(row["account"]),
+        path=str(row["path"]),
+        name=str(row["name"]),
+        marked=bool(row["marked"]),
+        trusted=bool(row["trusted"]),
+        token=str(row["token"]),
+        looked=rows.moment(row["looked_at"]),
+        why=rows.text(row["why"]),
+        resources=rows.number(row["resources"]),
+        refused=rows.number(row["refused"]),
+    )
+
+
+def _resource(row: Row) -> Resource:
+    return Resource(
+        account=str(row["account"]),
+        calendar=str(row["calendar"]),
+        path=str(row["path"]),
+        etag=str(row["etag"]),
+        uid=str(row["uid"]),
+        body=str(row["body"]),
+        until=rows.at(row["until_at"]),
+        why=rows.text(row["why"]),
+    )

@@ -1,0 +1,47 @@
+"""The tasks as phones see them: what was written into the list, and with which etag."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from remit.model.codec import JsonMap
+from remit.model.event import Entry, Kind
+from remit.model.ids import TaskId
+from remit.model.status import Actor
+from remit.store import events, rows
+from remit.store.database import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """What was last written of a task; without an etag somebody took it out, and it stays out."""
+
+    task_id: TaskId
+    etag: str
+    digest: str
+
+
+def get(tx: Tx, task_id: TaskId) -> Copy | None:
+    row = tx.one("get_mirrored", {"task": task_id})
+    return Copy(task_id, str(row["etag"]), str(row["digest"])) if row else None
+
+
+def put(tx: Tx, copy: Copy) -> None:
+    tx.run("put_mirrored", {"task": copy.task_id, "etag": copy.etag, "digest": copy.digest})
+
+
+def mark(tx: Tx) -> int:
+    """Up to which event of the journal the list follows the tasks."""
+    row = tx.one("get_meta", {"key": "mirrored"})
+    return int(rows.text(row["value"]) or 0) if row else 0
+
+
+def mark_at(tx: Tx, seq: int) -> None:
+    tx.run("set_meta", {"key": "mirrored", "value": str(seq)})
+
+
+def note(tx: Tx, task_id: TaskId, told: JsonMap, now: datetime) -> None:
+    """Write into a task's log what somebody did in the list; it has no other effect."""
+    row = tx.one("note_task", {"id": task_id, "now": rows.ms(now)})
+    assert row is not None  # noqa: S101 - tasks are kept
+    entry = Entry(Kind.TASK_UPDATED, Actor.META, told)
+    events.append(tx, task_id, rows.number(row["events"]), entry, now)

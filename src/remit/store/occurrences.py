@@ -1,0 +1,297 @@
+"""The starts that events of calendars name: followed as they change, each given to a task once.
+
+An occurrence is planned, then given to a task, or dropped with a reason. It is known by its uid and
+its key alone, so neither a rename nor another server makes it start again. What has begun is never
+touched; what has not follows its event.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from remit.model.codec import Json, JsonMap, stamp
+from remit.model.event import Entry, Kind
+from remit.model.ids import SeriesId, SessionId, TaskId
+from remit.model.status import Actor, Status
+from remit.model.task import Taint, Task
+from remit.store import calendars, events, rows, slots, tasks
+from remit.store.calendars import Resource
+from remit.store.database import Params, Row, Tx
+from remit.store.queue import QUEUE
+
+REMOVED: Final = "it was taken out of the calendar"
+CANCELLED: Final = "it is cancelled or done in the calendar"
+PASSED: Final = "its time had passed when it was written into the calendar"
+FOLLOWED: Final = "its event changed in the calendar"
+ANEW: Final = "another start of the same event has this very time"
+UNREAD: Final = "its event cannot be read any more"
+_BACK: Final = frozenset({REMOVED, CANCELLED, UNREAD})  # what is put back starts again
+
+
+class State(StrEnum):
+    PLANNED = "planned"
+    GIVEN = "given"
+    DROPPED = "dropped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Occurrence:
+    """One start of an event. `tries` rises when it is put back after it was taken out."""
+
+    uid: str
+    key: str
+    start: datetime
+    title: str
+    text: str
+    taint: Taint = Taint.PUBLIC
+    account: str = ""
+    calendar: str = ""
+    state: State = State.PLANNED
+    tries: int = 0
+    task_id: TaskId | None = None
+    why: str | None = None
+    ahead: bool = False  # a later one of the same event has a task already
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A resource with the starts it names between two moments; `idle` are those that do not count.
+
+    What begins before `fresh` was written down after its time.
+    """
+
+    resource: Resource
+    starts: tuple[Occurrence, ...]
+    idle: frozenset[str]
+    since: datetime
+    fresh: datetime
+
+
+def follow_all(tx: Tx, reads: Iterable[Read], now: datetime) -> None:
+    """Follow several resources at once: what makes them durable is paid once for all."""
+    for read in reads:
+        follow(tx, read, now)
+
+
+def follow(tx: Tx, read: Read, now: datetime) -> None:
+    """Keep a resource, and bring what is planned by it up to date."""
+    calendars.put(tx, read.resource, now)
+    counts = calendars.counting(tx, read.resource.uid)
+    assert counts is not None  # noqa: S101 - put in by this very transaction
+    if (counts.account, counts.calendar, counts.path) != _place(read.resource):
+        return  # the same event lies elsewhere, too: there it counts
+    known = {each.key: each for each in of_event(tx, read.resource.uid)}
+    if read.resource.why is not None:
+        # At the old times nobody wants it any more, and the new ones nobody knows.
+        for each in known.values():
+            drop(tx, each, UNREAD, now)
+        return
+    for start in read.starts:
+        _follow_one(tx, known, start, read, now)
+    there = {start.key for start in read.starts}
+    for each in known.values():
+        if each.key not in there and each.start >= read.since:
+            drop(tx, each, REMOVED, now)
+
+
+def forget(tx: Tx, resource: Resource, now: datetime) -> Resource | None:
+    """A resource is gone. Return another one with its uid that counts from now on, if there is."""
+    calendars.delete(tx, resource)
+    heir = calendars.counting(tx, resource.uid)
+    if heir is None:
+        for each in of_event(tx, resource.uid):
+            drop(tx, each, REMOVED, now)
+    return heir
+
+
+def of_event(tx: Tx, uid: str) -> list[Occurrence]:
+    return [_occurrence(row) for row in tx.all("list_event_starts", {"uid": uid})]
+
+
+def waiting(tx: Tx, now: datetime, until: datetime, limit: int) -> list[Occurrence]:
+    """What is planned up to a moment and has no task, earliest first."""
+    asked: Params = {"now": rows.ms(now), "until": rows.ms(until), "limit": limit}
+    found = tx.all("list_waiting_occurrences", asked)
+    return [replace(_occurrence(row), ahead=bool(row["ahead"])) for row in found]
+
+
+def coming(tx: Tx, since: datetime, until: datetime, limit: int = 2_000) -> list[Occurrence]:
+    """What starts between two moments, or has started."""
+    asked: Params = {"since": rows.ms(since), "until": rows.ms(until), "limit": limit}
+    return [_occurrence(row) for row in tx.all("list_coming_occurrences", asked)]
+
+
+def soonest(tx: Tx, now: datetime) -> datetime | None:
+    """When the next one without a task starts."""
+    row = tx.one("next_occurrence", {"now": rows.ms(now)})
+    return rows.moment(row["at"]) if row else None
+
+
+def belonging(tx: Tx, uid: str, series: SeriesId, session: SessionId) -> tuple[SeriesId, SessionId]:
+    """What all starts of an event share; those offered, if it has none yet."""
+    tx.run("insert_event_series", {"uid": uid, "series": series, "session": session})
+    row = tx.one("get_event_series", {"uid": uid})
+    assert row is not None  # noqa: S101 - put in by this very transaction
+    return SeriesId(str(row["series_id"])), SessionId(str(row["session_id"]))
+
+
+def is_taken(tx: Tx, each: Occurrence, series: SeriesId, slot: datetime, ref: str) -> bool:
+    """Whether another start of the same event has its place in the series, or its very time."""
+    row = tx.one("find_slot", {"series": series, "slot": rows.ms(slot)})
+    if row is not None and row["source_ref"] != ref:
+        return True
+    others = (other for other in of_event(tx, each.uid) if other.key != each.key)
+    return any(other.state is State.GIVEN and other.start == each.start for other in others)
+
+
+def give(tx: Tx, each: Occurrence, task_id: TaskId, now: datetime) -> None:
+    """It has its task. Older ones that have not begun by the time this one is due are ended."""
+    tx.run("give_occurrence", {"uid": each.uid, "key": each.key, "task": task_id})
+    if each.start <= now:
+        pass_over(tx, each, now)
+
+
+def pass_over(tx: Tx, each: Occurrence, now: datetime) -> None:
+    """End those before one that have not begun: a night's worth of them is not run at once."""
+    asked: Params = {"uid": each.uid, "start": rows.ms(each.start)}
+    for row in tx.all("list_older_given", asked):
+        drop(tx, _occurrence(row), slots.NOT_BEGUN, now)
+
+
+def drop(tx: Tx, each: Occurrence, why: str, now: datetime) -> None:
+    """Start it no more, with a reason; what has begun, or has ended, stays as it is."""
+    if each.state is State.DROPPED:
+        return
+    if each.task_id is not None:
+        task = tasks.find_row(tx, each.task_id)
+        if not _unbegun(task):
+            return
+        slots.pass_over(tx, each.task_id, str(task["status"]), why, now)
+    tx.run("drop_occurrence", {"uid": each.uid, "key": each.key, "why": why})
+
+
+def skip(tx: Tx, each: Occurrence, why: str, now: datetime) -> None:
+    """Pass over one that is due and has no task; the journal says so."""
+    drop(tx, each, why, now)
+    told: dict[str, Json] = {"uid": each.uid, "slot": stamp(each.start), "title": each.title}
+    calendars.tell(tx, each.account, {"what": "skipped", **told}, why, now)
+
+
+# One start against what is known of it -----------------------------------------------------------
+
+
+def _follow_one(
+    tx: Tx, known: dict[str, Occurrence], start: Occurrence, read: Read, now: datetime
+) -> None:
+    was = known.get(start.key)
+    start = replace(start, account=read.resource.account, calendar=read.resource.calendar)
+    objection = _objection(start, read)
+    if was is None:
+        state = State.PLANNED if objection is None else State.DROPPED
+        _put(tx, replace(start, state=state, why=objection))
+    elif was.state is State.DROPPED:
+        if objection is None and (was.why in _BACK or start.start != was.start):
+            _revive(tx, was, start)
+    elif objection is not None and (objection is CANCELLED or start.start != was.start):
+        drop(tx, was, objection, now)
+    else:
+        _change(tx, was, start, now)
+
+
+def _objection(start: Occurrence, read: Read) -> str | None:
+    """Why a start must not begin; None if it may."""
+    if start.key in read.idle:
+        return CANCELLED
+    return PASSED if start.start < read.fresh else None
+
+
+def _revive(tx: Tx, was: Occurrence, start: Occurrence) -> None:
+    """Put back what was taken out before it began. Its old task has ended, so it gets another."""
+    if was.task_id is None:
+        _put(tx, replace(start, tries=was.tries))
+        return
+    tx.run("vacate_slot", {"id": was.task_id})
+    _put(tx, replace(start, tries=was.tries + 1))
+
+
+def _change(tx: Tx, was: Occurrence, start: Occurrence, now: datetime) -> None:
+    """Let what has not begun follow its event."""
+    kept = replace(start, state=was.state, tries=was.tries, task_id=was.task_id)
+    if was.task_id is not None:
+        row = tasks.find_row(tx, was.task_id)
+        if not _unbegun(row):
+            return
+        _edit(tx, was, kept, tasks.get(tx, was.task_id), now)
+    _put(tx, kept)
+
+
+def _edit(tx: Tx, was: Occurrence, start: Occurrence, task: Task, now: datetime) -> None:
+    """Change the task where the event changed, and nowhere else: the owner may have edited it."""
+    changed = task
+    if start.title != was.title:
+        changed = replace(changed, title=start.title)
+    if (start.text, start.title) != (was.text, was.title):
+        changed = replace(changed, instructions=start.text or start.title)
+    if start.start != was.start:
+        changed = replace(changed, scheduled_for=start.start)
+    if start.taint is not was.taint:
+        tx.run("taint_task", {"id": task.id, "taint": task.taint.joined(start.taint).value})
+    if changed == task:
+        return
+    columns = tasks.amended(changed)
+    columns |= {"priority": changed.priority, "queue": QUEUE[changed.priority], "now": rows.ms(now)}
+    row = tx.one("edit_task", columns)
+    assert row is not None  # noqa: S101 - it was unbegun in this very transaction
+    told: JsonMap = {"what": "followed", "why": FOLLOWED, **tasks.told(changed)}
+    events.append(
+        tx, task.id, rows.number(row["events"]), Entry(Kind.TASK_UPDATED, Actor.META, told), now
+    )
+
+
+def _unbegun(row: Row) -> bool:
+    """Whether nobody has begun with it, and it may still be changed or ended."""
+    waits = {Status.NEW, Status.READY}
+    stands = row["resume_to"] if row["status"] == Status.PAUSED else row["status"]
+    return stands in waits and row["worker"] is None and row["started_at"] is None
+
+
+def _place(resource: Resource) -> tuple[str, str, str]:
+    return resource.account, resource.calendar, resource.path
+
+
+def _put(tx: Tx, each: Occurrence) -> None:
+    columns: Params = {
+        "uid": each.uid,
+        "key": each.key,
+        "account": each.account,
+        "calendar": each.calendar,
+        "start": rows.ms(each.start),
+        "title": each.title,
+        "body": each.text,
+        "taint": each.taint.value,
+        "state": each.state.value,
+        "tries": each.tries,
+        "task": each.task_id,
+        "why": each.why,
+    }
+    tx.run("put_occurrence", columns)
+
+
+def _occurrence(row: Row) -> Occurrence:
+    task_id = rows.text(row["task_id"])
+    return Occurrence(
+        uid=str(row["uid"]),
+        key=str(row["key"]),
+        start=rows.at(row["start_at"]),
+        title=str(row["title"]),
+        text=str(row["body"]),
+        taint=Taint(str(row["taint"])),
+        account=str(row["account"]),
+        calendar=str(row["calendar"]),
+        state=State(str(row["state"])),
+        tries=rows.number(row["tries"]),
+        task_id=None if task_id is None else TaskId(task_id),
+        why=rows.text(row["why"]),
+    )

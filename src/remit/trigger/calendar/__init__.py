@@ -1,0 +1,1 @@
+"""Calendars: what stands in them, when it would start, and who is asked for changes."""

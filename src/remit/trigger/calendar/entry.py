@@ -1,0 +1,144 @@
+"""One event or to-do as it is written: its start, its length, its rules, and what it changes."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from typing import Final
+
+from remit.trigger.calendar import rules, values
+from remit.trigger.calendar.lines import Component
+from remit.trigger.calendar.rules import Rule
+from remit.trigger.calendar.values import Extra, Span, Stamp
+from remit.trigger.calendar.words import Flag, Kind, Limits, Unfit
+from remit.trigger.calendar.zones import Zones, instant
+
+_ONE_DAY: Final = Span(days=1)
+_KINDS: Final = {"VEVENT": Kind.EVENT, "VTODO": Kind.TODO}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    uid: str
+    kind: Kind
+    start: Stamp
+    length: Span
+    rules: tuple[Rule, ...]
+    extras: tuple[Extra, ...]
+    excluded: tuple[Stamp, ...]
+    replaces: Stamp | None  # RECURRENCE-ID: the occurrence this one stands for
+    onward: bool  # and for all that follow it
+    sequence: int
+    summary: str
+    description: str
+    flags: frozenset[Flag]
+
+    @property
+    def repeats(self) -> bool:
+        return bool(self.rules or self.extras)
+
+
+def read(component: Component, zones: Zones, home: tzinfo, limits: Limits) -> Entry:
+    """Read an event or a to-do; raise Unfit if it cannot be kept to the letter."""
+    if component.fault:
+        raise Unfit(component.fault)
+    if component.first("EXRULE"):
+        raise Unfit("it has an EXRULE, which RFC 5545 took out; EXDATE would be understood")
+    kind = _KINDS[component.name]
+    start, length = _times(component, kind, zones, home)
+    replaces, onward = _replaces(component, zones)
+    written = component.every("RRULE")
+    if replaces and written:
+        raise Unfit("a change of one occurrence repeats by a rule of its own, which has no meaning")
+    if len(written) > limits.rules:
+        raise Unfit(f"it has {len(written)} rules; at most {limits.rules} are taken")
+    summary, description, flags = _said(component, kind, limits)
+    return Entry(
+        uid=component.says("UID").strip(),
+        kind=kind,
+        start=start,
+        length=length,
+        rules=tuple(rules.read(line.value, limits) for line in written),
+        extras=() if replaces else tuple(values.extras(component.every("RDATE"), zones)),
+        excluded=() if replaces else tuple(values.stamps(component.every("EXDATE"), zones)),
+        replaces=replaces,
+        onward=onward,
+        sequence=_sequence(component),
+        summary=summary,
+        description=description,
+        flags=flags,
+    )
+
+
+def measure(start: Stamp, end: Stamp, home: tzinfo) -> Span:
+    """How long it is from a start to an end; raise Unfit if the end comes first."""
+    if start.day != end.day:
+        raise Unfit(f"it starts {start} and ends {end}: one is a day and the other a time")
+    if start.day:
+        length = Span(days=(end.wall - start.wall).days)
+        negative = length.days < 0
+    else:
+        begun = instant(start.wall, start.zone or home)[0]
+        length = Span(rest=instant(end.wall, end.zone or home)[0] - begun)
+        negative = length.rest < timedelta(0)
+    if negative:
+        raise Unfit(f"it ends ({end}) before it starts ({start})")
+    return length
+
+
+def end_of(start: datetime, wall: datetime, zone: tzinfo, length: Span) -> datetime:
+    """When it ends: days are days on the wall, hours are hours that pass."""
+    if not length.days:
+        return start + length.rest
+    return instant(wall + timedelta(days=length.days), zone)[0] + length.rest
+
+
+def _times(component: Component, kind: Kind, zones: Zones, home: tzinfo) -> tuple[Stamp, Span]:
+    ends = "DTEND" if kind is Kind.EVENT else "DUE"
+    start, end = _stamp(component, "DTSTART", zones), _stamp(component, ends, zones)
+    if start is None and kind is Kind.TODO:
+        start = end  # a to-do that is only due starts then: nothing says that it may earlier
+    if start is None:
+        wants = "DTSTART" if kind is Kind.EVENT else "DTSTART or DUE"
+        raise Unfit(f"it has no {wants}, so nothing says when it starts")
+    if end is not None:
+        return start, measure(start, end, home)
+    lasts = component.first("DURATION")
+    if lasts:
+        length = values.span(lasts.value)
+        if start.day and length.rest:
+            raise Unfit(f"it starts {start}, a day, and lasts hours; days would be understood")
+        return start, length
+    return start, _ONE_DAY if start.day and kind is Kind.EVENT else Span()
+
+
+def _stamp(component: Component, name: str, zones: Zones) -> Stamp | None:
+    line = component.first(name)
+    return values.stamp(line.value, line.params, zones) if line else None
+
+
+def _replaces(component: Component, zones: Zones) -> tuple[Stamp | None, bool]:
+    line = component.first("RECURRENCE-ID")
+    if line is None:
+        return None, False
+    reach = line.params.get("RANGE", "").upper()
+    if reach not in ("", "THISANDFUTURE"):
+        raise Unfit(f"its RECURRENCE-ID has RANGE={reach:.20}; THISANDFUTURE would be understood")
+    return values.stamp(line.value, line.params, zones), bool(reach)
+
+
+def _sequence(component: Component) -> int:
+    said = component.says("SEQUENCE").strip()
+    return int(said) if said.isdecimal() and len(said) < 12 else 0  # noqa: PLR2004 - any number
+
+
+def _said(component: Component, kind: Kind, limits: Limits) -> tuple[str, str, frozenset[Flag]]:
+    flags: set[Flag] = set()
+    summary = values.text(component.says("SUMMARY"))
+    description = values.text(component.says("DESCRIPTION"))
+    if max(len(summary), len(description)) > limits.text:
+        flags.add(Flag.CUT)
+    status = component.says("STATUS").strip().upper()
+    if status == "CANCELLED":
+        flags.add(Flag.CANCELLED)
+    if kind is Kind.TODO and (status == "COMPLETED" or component.first("COMPLETED")):
+        flags.add(Flag.COMPLETED)
+    return summary[: limits.text], description[: limits.text], frozenset(flags)

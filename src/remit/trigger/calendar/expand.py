@@ -1,0 +1,112 @@
+"""A resource read for its starts: beside the event loop, one at a time, and not for ever.
+
+Whatever breaks is a sentence about that one resource; the others go on.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from typing import Final, TypeAlias
+from zoneinfo import ZoneInfo
+
+from remit.model.task import Taint
+from remit.store.calendars import Resource
+from remit.store.occurrences import Occurrence, Read
+from remit.trigger.calendar import glean, occur
+from remit.trigger.calendar.words import IDLE, Expansion, Limits, Slot, Window
+
+Knows: TypeAlias = Callable[[str], bool]  # whether an address is one of a contact
+
+SECONDS: Final = 5.0
+HORIZON: Final = timedelta(days=35)
+_BACK: Final = timedelta(days=1)
+_FARTHEST: Final = timedelta(days=90)  # so long may Remit have been away
+_SEVERAL: Final = "It holds more than one event; a calendar keeps each in a file of its own."
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How the owner reads calendars: his zone, his hour for whole days, his addresses."""
+
+    zone: ZoneInfo
+    all_day_at: time = occur.MORNING
+    mine: Collection[str] = ()
+    knows: Knows = lambda _: False
+    limits: Limits = occur.DEFAULT
+    seconds: float = SECONDS
+
+    async def read(
+        self, resource: Resource, *, trusted: bool, fresh: datetime, now: datetime
+    ) -> Read:
+        """The starts of a resource from a while ago up to the horizon."""
+        since = max(min(fresh, now - _BACK), now - _FARTHEST)
+        window = Window(since, now + HORIZON)
+        found = await self._expanded(resource.body, window)
+        why = found if isinstance(found, str) else _objection(found, resource.uid)
+        if why is not None or isinstance(found, str):
+            # Known up to now alone: so it is tried again with the next roll.
+            refused = _with(resource, now, why)
+            return Read(refused, (), frozenset(), since, fresh)
+        taint = self._taint(resource.body, trusted=trusted)
+        starts = tuple(_occurrence(slot, taint) for slot in found.slots)
+        idle = frozenset(slot.key for slot in found.slots if slot.flags & IDLE)
+        return Read(_with(resource, window.until, None), starts, idle, since, fresh)
+
+    async def _expanded(self, body: str, window: Window) -> Expansion | str:
+        if glean.is_ours(body):
+            return Expansion((), ())
+        # Not a pool: a thread that is stuck must not keep the next one waiting.
+        thread = ThreadPoolExecutor(1, "remit-calendar")
+        work = asyncio.get_running_loop().run_in_executor(thread, self._slots, body, window)
+        try:
+            async with asyncio.timeout(self.seconds):
+                return await work
+        except TimeoutError:
+            return f"It could not be worked out within {self.seconds:g} s when it falls."
+        except Exception as error:  # noqa: BLE001 - one event must not stop the others
+            return f"It cannot be read ({type(error).__name__})."
+        finally:
+            thread.shutdown(wait=False)
+
+    def _slots(self, body: str, window: Window) -> Expansion:
+        raw = body.encode("utf-8", "replace")
+        return occur.slots(raw, window, self.zone, self.limits, all_day_at=self.all_day_at)
+
+    def _taint(self, body: str, *, trusted: bool) -> Taint:
+        """The owner's own words, if the calendar is his and nobody else organises it."""
+        others = glean.strangers(body, self.mine)
+        if others:
+            return Taint.CONTACT if all(map(self.knows, others)) else Taint.PUBLIC
+        return Taint.OWNER if trusted else Taint.PUBLIC
+
+
+def _objection(found: Expansion, uid: str) -> str | None:
+    if found.refused:
+        return found.refused[0].why
+    return None if all(slot.uid == uid for slot in found.slots) else _SEVERAL
+
+
+def _with(resource: Resource, until: datetime, why: str | None) -> Resource:
+    return Resource(
+        resource.account,
+        resource.calendar,
+        resource.path,
+        resource.etag,
+        resource.uid,
+        resource.body,
+        until,
+        why,
+    )
+
+
+def _occurrence(slot: Slot, taint: Taint) -> Occurrence:
+    return Occurrence(
+        uid=slot.uid,
+        key=slot.key,
+        start=slot.start,
+        title=glean.title(slot.summary),
+        text=glean.clean(slot.description),
+        taint=taint,
+    )

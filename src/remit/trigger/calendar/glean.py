@@ -1,0 +1,59 @@
+"""What a trigger must know of a resource beside its starts: whose it is, and whether it is ours.
+
+Read line by line and forgivingly: what is broken is refused by who expands it.
+"""
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterator
+from typing import Final
+
+OURS: Final = "X-REMIT-TASK"  # what we write carries it, and is never taken for a cue
+MOST_TITLE: Final = 300
+MOST_TEXT: Final = 90_000
+_FOLD: Final = re.compile(r"\r?\n[ \t]")
+_MOST_READ: Final = 4_000_000  # characters
+
+
+def uid(body: str) -> str:
+    """The first UID; empty if there is none."""
+    return next(_values(body, "UID"), "").strip()[:1000]
+
+
+def is_ours(body: str) -> bool:
+    return next(_values(body, OURS), None) is not None
+
+
+def value(body: str, name: str) -> str:
+    """What the first property of a name says; empty if there is none."""
+    return next(_values(body, name), "").strip()
+
+
+def strangers(body: str, mine: Collection[str]) -> frozenset[str]:
+    """Who else than the owner organises something in it."""
+    said = (each.strip() for each in _values(body, "ORGANIZER"))
+    addresses = {each.lower().removeprefix("mailto:") for each in said}
+    return frozenset(addresses - {each.lower() for each in mine} - {""})
+
+
+def title(text: str) -> str:
+    """A text as one line that a task can be called by."""
+    line = " ".join(clean(text).split())
+    return (line if len(line) <= MOST_TITLE else line[: MOST_TITLE - 1] + "…") or "Untitled event"
+
+
+def clean(text: str) -> str:
+    """A text without the characters that no task may hold."""
+    kept = (char for char in text[:MOST_TEXT] if char in "\n\t" or _is_printable(char))
+    return "".join(kept).strip()
+
+
+def _is_printable(char: str) -> bool:
+    return unicodedata.category(char) not in ("Cc", "Cs")
+
+
+def _values(body: str, name: str) -> Iterator[str]:
+    """What every property of a name says, unfolded; parameters may hold quoted colons."""
+    found = re.compile(rf'^{name}(?:;(?:"[^"\n]*"|[^":\n])*)?:(.*)$', re.MULTILINE | re.IGNORECASE)
+    for each in found.finditer(_FOLD.sub("", body[:_MOST_READ])):
+        yield each[1].rstrip("\r")

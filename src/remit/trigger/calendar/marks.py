@@ -1,0 +1,60 @@
+"""Which calendars start work: those that the settings name, and what the owner said since.
+
+`remit calendar mark` and `unmark` are kept in a file of names; what stands there has the last word.
+It is read at each look, so a running Remit needs no word about it.
+"""
+
+import json
+import os
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Final
+
+from remit.errors import StoreTrouble
+from remit.trigger.calendar import client
+
+FILE: Final = "calendars.json"
+
+
+def read(home: Path) -> dict[str, dict[str, bool]]:
+    """For each account the names that were marked (true) or unmarked (false)."""
+    path = home / FILE
+    try:
+        found: object = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict) or not all(_is_said(each) for each in found.values()):
+        raise StoreTrouble(
+            f"{path} is damaged: it must be an object of accounts, each with names that are true "
+            "or false. Mend it, or remove it and mark your calendars again."
+        )
+    return found
+
+
+def put(home: Path, account: str, name: str, *, marked: bool) -> None:
+    """Keep what the owner says about one calendar."""
+    said = read(home)
+    said.setdefault(account, {})[name] = marked
+    path = home / FILE
+    fresh = path.with_name(f".{FILE}.new")
+    opened = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(opened, "w", encoding="utf-8") as file:
+        json.dump(said, file, ensure_ascii=False, indent=1, sort_keys=True)
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)
+
+
+def is_marked(found: client.Calendar, named: Collection[str], said: Mapping[str, bool]) -> bool:
+    """Whether a calendar starts work; it may be called by its name or by its address."""
+    called = (found.name, found.path.rstrip("/").rpartition("/")[2], found.path)
+    for each in called:
+        if each in said:
+            return said[each]
+    return any(each in named for each in called)
+
+
+def _is_said(names: object) -> bool:
+    return isinstance(names, dict) and all(isinstance(each, bool) for each in names.values())

@@ -1,0 +1,180 @@
+"""Our tasks in the list that phones see: written as they move, never read back as work.
+
+What somebody ticks there is noted in the task's log and means nothing else: a task is done when it
+is proven, not when a box is ticked. The box is then set back to how the task stands. What somebody
+deletes there stays away.
+"""
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import timedelta
+from typing import Final
+
+from remit.errors import Failed, NotFound, StoreTrouble
+from remit.model.codec import JsonMap
+from remit.model.ids import TaskId
+from remit.model.task import Task
+from remit.ports import Clock
+from remit.store import events, mirror, tasks
+from remit.store.database import Database, Tx
+from remit.store.mirror import Copy
+from remit.trigger.calendar import glean, ics
+from remit.trigger.calendar.client import Clash, Dav, Gone, Place
+
+_LOG: Final = logging.getLogger("remit.calendar")
+PAUSE: Final = 5.0  # seconds between two looks at the journal
+_KEPT: Final = timedelta(days=30)  # what ended longer ago is not put in anew
+_PAGE: Final = 1_000
+_TRIES: Final = 3
+
+
+class Mirror:
+    """Keeps one list of a calendar server like the tasks are."""
+
+    def __init__(self, place: Place, path: str, db: Database, clock: Clock) -> None:
+        self._dav = Dav(place)
+        self._path = path
+        self._db = db
+        self._clock = clock
+        self._token = ""
+        self._writing: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        if self._writing is None:
+            self._writing = asyncio.create_task(self._write_on())
+
+    async def close(self) -> None:
+        writing, self._writing = self._writing, None
+        if writing is not None:
+            writing.cancel()
+            await asyncio.wait((writing,))
+        await self._dav.close()
+
+    async def _write_on(self) -> None:
+        while True:
+            try:
+                await self.write()
+                await self.look()
+            except (Failed, StoreTrouble):
+                pass  # the server or the store is away: later
+            except Exception as error:  # noqa: BLE001 - what nobody foresaw must not end it
+                _LOG.warning("The list of tasks does not follow (%s).", type(error).__name__)
+            await self._clock.sleep(PAUSE)
+
+    async def write(self) -> int:
+        """Write every task that has moved since the last time; say how many that were."""
+        written = 0
+        while True:
+            since = await self._db.read(mirror.mark)
+            moved = await self._db.read(_moved, since)
+            if moved is None:
+                return written
+            upto, ids = moved
+            for task_id in ids:
+                written += await self._write_task(task_id)
+            await self._db.write(mirror.mark_at, upto)
+
+    async def look(self) -> int:
+        """Note what others did to our list, and set it right; say how many they changed."""
+        first = not self._token
+        changes = await self._dav.changes(self._path, self._token)
+        changed = 0
+        for path, etag in changes.etags.items():
+            task_id = _task_of(path)
+            copy = await self._db.read(mirror.get, task_id) if task_id else None
+            if copy is None or copy.etag == etag:
+                continue
+            changed += 1
+            await self._set_right(copy)
+        for path in changes.gone if not first else ():
+            task_id = _task_of(path)
+            copy = await self._db.read(mirror.get, task_id) if task_id else None
+            if copy is not None and copy.etag:
+                await self._db.write(mirror.put, Copy(copy.task_id, "", copy.digest))
+        self._token = changes.token
+        return changed
+
+    async def _set_right(self, copy: Copy) -> None:
+        with suppress(Gone):
+            found = await self._dav.get(self._href(copy.task_id))
+            stands = glean.value(found.body, "STATUS")
+            task = await self._db.read(tasks.get, copy.task_id)
+            if stands != ics.status(task):
+                told: JsonMap = {"what": "ticked in the calendar, which changes nothing"}
+                await self._db.write(
+                    mirror.note, task.id, told | {"status": stands[:20]}, self._clock.now()
+                )
+            # Its digest is another one then, so it is written whatever it was before.
+            await self._put(task, Copy(copy.task_id, found.etag, ""))
+
+    async def _write_task(self, task_id: TaskId) -> bool:
+        try:
+            task = await self._db.read(tasks.get, task_id)
+        except NotFound:
+            return False
+        copy = await self._db.read(mirror.get, task_id)
+        if copy is None and (task.ended and self._clock.now() - task.last_updated > _KEPT):
+            return False
+        if copy is not None and not copy.etag:
+            return False
+        if task.deleted_at is not None:
+            return await self._take_out(copy)
+        return await self._put(task, copy)
+
+    async def _put(self, task: Task, copy: Copy | None) -> bool:
+        body = ics.todo(task)
+        digest = hashlib.sha256(body.encode()).hexdigest()
+        if copy is not None and copy.digest == digest:
+            return False
+        etag = copy.etag if copy is not None else None
+        for _ in range(_TRIES):
+            try:
+                etag = await self._dav.put(self._href(task.id), body, etag)
+            except (Clash, Gone):
+                etag = await self._as_it_is(task.id)
+                if etag is None and copy is not None:
+                    break  # somebody took it out
+            else:
+                await self._db.write(mirror.put, Copy(task.id, etag, digest))
+                return True
+        await self._db.write(mirror.put, Copy(task.id, "", digest))
+        return False
+
+    async def _as_it_is(self, task_id: TaskId) -> str | None:
+        """The etag it has now; None if it is not there."""
+        try:
+            return (await self._dav.get(self._href(task_id))).etag
+        except Gone:
+            return None
+
+    async def _take_out(self, copy: Copy | None) -> bool:
+        if copy is None:
+            return False
+        with suppress(Gone, Clash):
+            await self._dav.delete(self._href(copy.task_id), "")
+        await self._db.write(mirror.put, Copy(copy.task_id, "", ""))
+        return True
+
+    def _href(self, task_id: TaskId) -> str:
+        return f"{self._path}{task_id}.ics"
+
+
+def _task_of(path: str) -> TaskId | None:
+    name = path.rpartition("/")[2]
+    ours = name.startswith("task-") and name.endswith(".ics")
+    return TaskId(name.removesuffix(".ics")) if ours else None
+
+
+def _moved(tx: Tx, since: int) -> tuple[int, list[TaskId]] | None:
+    """The tasks that the journal speaks of after a place, and up to which place that is."""
+    found = events.after(tx, since, _PAGE)
+    if not found:
+        return None
+    return found[-1].seq, list(_once(each.task_id for each in found))
+
+
+def _once(ids: Iterable[TaskId | None]) -> Iterable[TaskId]:
+    return dict.fromkeys(each for each in ids if each is not None)

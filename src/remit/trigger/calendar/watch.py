@@ -1,0 +1,373 @@
+"""The calendars, watched: what changed is read anew, what falls due becomes a task, once.
+
+Each account is asked every so often what has changed since the last look. A start has its task a
+day before, so that it can be seen and moved; the task follows its event until it begins. What was
+missed is not run in a burst: of each event the latest start is run, and those before it are
+written down as skipped.
+"""
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final, TypeAlias, TypeVar
+
+from remit.errors import BadInput, Failed, StoreTrouble
+from remit.model.codec import stamp
+from remit.model.delivery import Delivery
+from remit.model.ids import Ids, SeriesId, SessionId
+from remit.model.task import Creator, Cue, Source, SourceKind, Task
+from remit.ports import Clock
+from remit.store import calendars, occurrences, slots
+from remit.store.calendars import Calendar, Resource
+from remit.store.database import Database
+from remit.store.occurrences import Occurrence, Read
+from remit.trigger.calendar import client, glean
+from remit.trigger.calendar.client import Dav, Gone, Place
+from remit.trigger.calendar.expand import HORIZON, Reader
+
+T = TypeVar("T")
+Admit: TypeAlias = Callable[[Cue], Awaitable[Task]]
+Marked: TypeAlias = Callable[[client.Calendar], bool]
+
+_LOG: Final = logging.getLogger("remit.calendar")
+GRACE: Final = timedelta(minutes=15)  # what was written shortly after its time still starts
+LEAD: Final = timedelta(days=1)  # so long before its time a start has its task
+LONGEST_NAP: Final = 30.0  # so late may a clock be noticed that was set, or a machine that slept
+_REDISCOVER: Final = timedelta(minutes=15)
+_ROLL: Final = timedelta(hours=1)
+_PAGE: Final = 200  # resources that are read and written down together
+_LONGEST_REF: Final = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A server, which of its calendars start work, and whether they hold the owner's own words."""
+
+    place: Place
+    marked: Marked
+    trusted: bool = False
+    poll: int = 60
+
+    @property
+    def name(self) -> str:
+        return self.place.name
+
+
+class Line:
+    """One account, and what is remembered of it between two looks."""
+
+    def __init__(self, account: Account) -> None:
+        self.account = account
+        self.dav = Dav(account.place)
+        self.found: tuple[client.Calendar, ...] = ()
+        self.looked: datetime | None = None
+        self.discovered: datetime | None = None
+        self.why: str | None = None  # it could not be asked
+
+
+class Watch:
+    def __init__(
+        self, accounts: Sequence[Account], db: Database, clock: Clock, ids: Ids, plugs: "Plugs"
+    ) -> None:
+        self._lines = [Line(account) for account in accounts]
+        self._db = db
+        self._clock = clock
+        self._ids = ids
+        self._plugs = plugs
+        self._accounts = plugs.configured | {line.account.name for line in self._lines}
+        self._rolled: datetime | None = None
+        self._watching: asyncio.Task[None] | None = None
+        self._turn = asyncio.Lock()  # one look at a time, whoever asks for it
+
+    def start(self) -> None:
+        if self._lines and self._watching is None:
+            self._watching = asyncio.create_task(self._watch_on())
+
+    async def close(self) -> None:
+        """Look no more, and hang up."""
+        watching, self._watching = self._watching, None
+        if watching is not None:
+            watching.cancel()
+            await asyncio.wait((watching,))
+        for line in self._lines:
+            await line.dav.close()
+
+    async def look(self) -> dict[str, str | None]:
+        """Ask every account now; say what went wrong with each."""
+        async with self._turn:
+            for line in self._lines:
+                await self._look(line)
+            await self._roll()
+            await self._give()
+            return {line.account.name: line.why for line in self._lines}
+
+    async def give(self) -> datetime | None:
+        """Give every start its task that must have one by now; say when the next one must."""
+        async with self._turn:
+            await self._roll()
+            return await self._give()
+
+    # The loop -----------------------------------------------------------------------------------
+
+    async def _watch_on(self) -> None:
+        while True:
+            async with self._turn:
+                for line in self._lines:
+                    if self._is_due(line.looked, timedelta(seconds=line.account.poll)):
+                        await _guarded(self._look(line))
+                await _guarded(self._roll())
+                soon = await _guarded(self._give())
+            await self._clock.sleep(self._nap(soon))
+
+    def _nap(self, soon: datetime | None) -> float:
+        shortest = min(line.account.poll for line in self._lines)
+        until = (soon - self._clock.now()).total_seconds() if soon else LONGEST_NAP
+        return max(1.0, min(until, shortest, LONGEST_NAP))
+
+    def _is_due(self, last: datetime | None, every: timedelta) -> bool:
+        """Whether it is time again; a clock that was set back counts as time."""
+        now = self._clock.now()
+        return last is None or not last <= now < last + every
+
+    # One account --------------------------------------------------------------------------------
+
+    async def _look(self, line: Line) -> None:
+        line.looked = self._clock.now()
+        try:
+            await self._discover(line)
+            await self._read_all(line)
+            line.why = None
+        except Failed as error:
+            line.why = str(error)
+            for each in await self._known(line):
+                await self._db.write(calendars.failed, each.account, each.path, line.why)
+
+    async def _known(self, line: Line) -> list[Calendar]:
+        found = await self._db.read(calendars.every)
+        return [each for each in found if each.account == line.account.name]
+
+    async def _discover(self, line: Line) -> None:
+        if not self._is_due(line.discovered, _REDISCOVER):
+            return
+        line.found = tuple(await line.dav.calendars())
+        line.discovered = self._clock.now()
+
+    async def _read_all(self, line: Line) -> None:
+        for found in line.found:
+            noted = Calendar(
+                line.account.name,
+                found.path,
+                glean.title(found.name),
+                marked=line.account.marked(found),
+                trusted=line.account.trusted,
+            )
+            await self._db.write(calendars.note, noted)
+        there = {found.path for found in line.found}
+        for each in await self._known(line):
+            if each.path not in there or not each.marked:
+                await self._leave(each)
+                continue
+            try:
+                await self._read(line, each)
+            except Gone:
+                line.discovered = None
+                await self._leave(each)
+
+    async def _leave(self, calendar: Calendar) -> None:
+        """Nothing starts from it any more; a token would hide what comes back."""
+        if not calendar.resources and not calendar.token:
+            return
+        held = await self._db.read(calendars.etags, calendar.account, calendar.path)
+        for path in held:
+            await self._forget(calendar, path)
+        why = "it is not marked any more" if calendar.marked is False else "it is gone"
+        await self._db.write(calendars.left, calendar.account, calendar.path, why)
+
+    async def _read(self, line: Line, calendar: Calendar) -> None:
+        """Take in what changed. The token is kept last: what is cut off here is asked for again."""
+        asked_at = self._clock.now()
+        fresh = asked_at if calendar.looked is None else calendar.looked - GRACE
+        changes = await line.dav.changes(calendar.path, calendar.token)
+        held = await self._db.read(calendars.etags, calendar.account, calendar.path)
+        changed = [path for path, etag in changes.etags.items() if held.get(path) != etag]
+        gone = set(held) - set(changes.etags) if changes.whole else changes.gone & set(held)
+        for start in range(0, len(changed), _PAGE):
+            gone |= await self._take(line, calendar, changed[start : start + _PAGE], fresh)
+        for path in sorted(gone):
+            await self._forget(calendar, path)
+        await self._db.write(
+            calendars.looked, calendar.account, calendar.path, changes.token, asked_at
+        )
+
+    async def _take(
+        self, line: Line, calendar: Calendar, paths: list[str], fresh: datetime
+    ) -> set[str]:
+        """Read some resources anew; return those that are gone meanwhile."""
+        fetched = {each.path: each for each in await line.dav.fetch(calendar.path, paths)}
+        before = await self._db.read(calendars.uids, calendar.account, calendar.path)
+        gone: set[str] = set()
+        reads: list[Read] = []
+        for path in paths:
+            found = fetched.get(path) or await _alone(line.dav, path)
+            if found is None:
+                gone.add(path)
+                continue
+            resource = _resource(calendar, found, self._clock.now())
+            if before.get(path, resource.uid) != resource.uid:
+                await self._forget(calendar, path)  # another event took its address
+            reads.append(await self._reread(resource, calendar, fresh))
+        await self._db.write(occurrences.follow_all, reads, self._clock.now())
+        return gone
+
+    async def _reread(self, resource: Resource, calendar: Calendar, fresh: datetime) -> Read:
+        now = self._clock.now()
+        return await self._plugs.reader.read(
+            resource, trusted=calendar.trusted, fresh=fresh, now=now
+        )
+
+    async def _forget(self, calendar: Calendar, path: str) -> None:
+        held = await self._db.read(calendars.get, calendar.account, calendar.path, path)
+        if held is None:
+            return
+        heir = await self._db.write(occurrences.forget, held, self._clock.now())
+        if heir is not None:
+            await self._again(heir)
+
+    async def _again(self, resource: Resource) -> None:
+        """Read once more what we hold: it counts now, or its starts are not known far enough."""
+        known = await self._db.read(calendars.every)
+        home = {(each.account, each.path): each for each in known}
+        calendar = home[resource.account, resource.calendar]
+        fresh = self._clock.now() if calendar.looked is None else calendar.looked - GRACE
+        read = await self._reread(resource, calendar, fresh)
+        await self._db.write(occurrences.follow, read, self._clock.now())
+
+    # Time goes on -------------------------------------------------------------------------------
+
+    async def _roll(self) -> None:
+        """Know the starts of everything up to the horizon, looked after now and then."""
+        if not self._is_due(self._rolled, _ROLL):
+            return
+        self._rolled = self._clock.now()
+        await self._dismiss()
+        until = self._rolled + HORIZON - timedelta(days=1)
+        short = await self._db.read(calendars.ending_before, until, 1_000_000)
+        for resource in short:
+            await self._again(resource)
+
+    async def _dismiss(self) -> None:
+        """Nothing starts from an account that the settings name no more."""
+        for each in await self._db.read(calendars.every):
+            if each.account not in self._accounts:
+                await self._leave(each)
+
+    async def _give(self) -> datetime | None:
+        now = self._clock.now()
+        found = await self._db.read(occurrences.waiting, now, now + LEAD, 100_000)
+        by_event: dict[str, list[Occurrence]] = {}
+        for each in found:
+            by_event.setdefault(each.uid, []).append(each)
+        for starts in by_event.values():
+            await self._give_event(starts, now)
+        return await self._db.read(occurrences.soonest, now)
+
+    async def _give_event(self, starts: list[Occurrence], now: datetime) -> None:
+        """Of those that are due the latest, and the next one if none that is later has a task."""
+        due = [each for each in starts if each.start <= now]
+        for each in due[:-1]:
+            await self._db.write(occurrences.skip, each, slots.ASLEEP, now)
+        coming = [each for each in starts if each.start > now][:1]
+        for each in [*due[-1:], *(coming if not starts[0].ahead else ())]:
+            await self._give_one(each, now)
+
+    async def _give_one(self, each: Occurrence, now: datetime) -> None:
+        series, session = await self._db.write(
+            occurrences.belonging, each.uid, self._ids.series(), self._ids.session()
+        )
+        asked = cue(each, series, session)
+        assert asked.slot is not None  # noqa: S101 - every start has one
+        taken = await self._db.read(
+            occurrences.is_taken, each, series, asked.slot, asked.source.ref
+        )
+        if taken:
+            await self._db.write(occurrences.skip, each, occurrences.ANEW, now)
+            return
+        try:
+            task = await self._plugs.admit(asked)
+        except BadInput as bad:
+            await self._db.write(occurrences.skip, each, str(bad), now)
+            return
+        await self._db.write(occurrences.give, each, task.id, now)
+
+
+@dataclass(frozen=True, slots=True)
+class Plugs:
+    """What a watch is joined to: how events are read, and where cues go."""
+
+    reader: Reader
+    admit: Admit
+    configured: frozenset[str] = frozenset()  # accounts that are there, though not watched now
+
+
+async def _guarded(work: Awaitable[T]) -> T | None:
+    """Whatever nobody foresaw in one part must not end the watching: it is looked at again."""
+    try:
+        return await work
+    except StoreTrouble:
+        return None  # the store says so itself
+    except Exception as error:  # noqa: BLE001 - see above
+        _LOG.warning("A calendar could not be followed (%s: %s).", type(error).__name__, error)
+        return None
+
+
+def cue(each: Occurrence, series: SeriesId, session: SessionId) -> Cue:
+    """What a start asks for: its summary is the title, its description the words."""
+    return Cue(
+        source=Source(SourceKind.CALDAV, reference(each)),
+        title=each.title,
+        text=each.text or each.title,
+        delivery=(Delivery("dashboard"),),
+        context={"calendar": each.account, "uid": each.uid, "slot": each.key or stamp(each.start)},
+        scheduled_for=each.start,
+        session_id=session,
+        series_id=series if each.key else None,
+        slot=slot_of(each),
+        created_by=Creator.SCHEDULER,
+        taint=each.taint,
+    )
+
+
+def slot_of(each: Occurrence) -> datetime:
+    """Its place in the series: the instant that its rule gave it, however it is moved."""
+    for form in ("%Y%m%dT%H%M%SZ", "%Y%m%dT%H%M%S", "%Y%m%d"):
+        with suppress(ValueError):
+            return datetime.strptime(each.key, form).replace(tzinfo=UTC)
+    return each.start
+
+
+def reference(each: Occurrence) -> str:
+    """Names a start for ever: by its event and its place in it, on whatever server it lies."""
+    uid = each.uid
+    if len(uid) > _LONGEST_REF or not uid.isprintable():
+        uid = "sha256-" + hashlib.sha256(uid.encode("utf-8", "replace")).hexdigest()
+    again = f"#{each.tries}" if each.tries else ""
+    return f"{uid}:{each.key}{again}"
+
+
+async def _alone(dav: Dav, path: str) -> client.Resource | None:
+    """What did not come with the others: None if it is gone, empty if it is too large to read."""
+    try:
+        return await dav.get(path)
+    except Gone:
+        return None
+    except client.TooLarge:
+        return client.Resource(path, "", "")
+
+
+def _resource(calendar: Calendar, found: client.Resource, now: datetime) -> Resource:
+    uid = glean.uid(found.body)
+    return Resource(calendar.account, calendar.path, found.path, found.etag, uid, found.body, now)

@@ -1,0 +1,133 @@
+"""What CalDAV servers say in XML, read as hostile: no entities, no more of it than we can hold."""
+
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+from urllib.parse import quote, unquote, urlsplit
+from xml.etree.ElementTree import Element, ParseError
+from xml.sax.saxutils import escape
+
+from defusedxml import DefusedXmlException  # type: ignore[import-untyped]
+from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
+
+from remit.errors import Permanent
+
+Answer: TypeAlias = Element
+
+DAV: Final = "{DAV:}"
+CALDAV: Final = "{urn:ietf:params:xml:ns:caldav}"
+MOST_BYTES: Final = 32 * 1024 * 1024
+_MOST_MARKS: Final = 1_500_000  # `<` in one answer: an element costs a hundred times its bytes
+_PATH_SAFE: Final = "/:@!$&'()*+,;=-._~"
+_NAMES: Final = 'xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"'
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a multistatus says of one address."""
+
+    path: str
+    status: int | None  # None if it speaks of properties alone
+    etag: str
+    body: str | None  # the calendar itself, if it was asked for
+    name: str
+    calendar: bool  # whether the address is a calendar
+    kinds: frozenset[str]  # VEVENT, VTODO: what a calendar takes; empty if it does not say
+
+
+def parse(body: bytes, who: str) -> Answer:
+    """Read an answer, or refuse it with a sentence."""
+    if body.count(b"<") > _MOST_MARKS:
+        raise Permanent(f"{who} sent an answer of more parts than any calendar has.")
+    try:
+        root = fromstring(body, forbid_dtd=True)
+    except (ParseError, DefusedXmlException, ValueError, LookupError) as error:
+        what = "defines entities" if isinstance(error, DefusedXmlException) else "is not XML"
+        raise Permanent(
+            f"{who} sent an answer that {what}; a CalDAV server was expected."
+        ) from None
+    if not isinstance(root, Element):
+        raise Permanent(f"{who} sent an empty answer.")
+    return root
+
+
+def responses(root: Answer, who: str) -> list[Said]:
+    """All that a multistatus lists, in its order."""
+    if root.tag != f"{DAV}multistatus":
+        raise Permanent(f"{who} answered {root.tag[:60]!r}; a multistatus was expected.")
+    return [said for each in root.iterfind(f"{DAV}response") if (said := _said(each)) is not None]
+
+
+def token(root: Answer) -> str:
+    """The sync token of an answer; empty if it has none."""
+    return _text(root.find(f"{DAV}sync-token"))
+
+
+def href_in(root: Answer, tag: str) -> str | None:
+    """The address inside a property."""
+    for each in root.iter(tag):
+        found = _text(each.find(f"{DAV}href"))
+        if found:
+            return found
+    return None
+
+
+def path_of(address: str) -> str:
+    """An address as we name it: its path, in one spelling whatever the server escapes."""
+    return quote(unquote(urlsplit(address).path), safe=_PATH_SAFE)
+
+
+def propfind(*properties: str) -> bytes:
+    return _document(f"<propfind {_NAMES}><prop>{''.join(properties)}</prop></propfind>")
+
+
+def sync(token: str) -> bytes:
+    """Ask what has changed since a token; an empty one asks for everything."""
+    return _document(
+        f"<sync-collection {_NAMES}><sync-token>{escape(token)}</sync-token>"
+        "<sync-level>1</sync-level><prop><getetag/></prop></sync-collection>"
+    )
+
+
+def multiget(paths: list[str]) -> bytes:
+    named = "".join(f"<href>{escape(path)}</href>" for path in paths)
+    asked = "<prop><getetag/><C:calendar-data/></prop>"
+    return _document(f"<C:calendar-multiget {_NAMES}>{asked}{named}</C:calendar-multiget>")
+
+
+def mkcalendar(name: str, kind: str) -> bytes:
+    takes = f'<C:supported-calendar-component-set><C:comp name="{kind}"/>'
+    return _document(
+        f"<C:mkcalendar {_NAMES}><set><prop><displayname>{escape(name)}</displayname>"
+        f"{takes}</C:supported-calendar-component-set></prop></set></C:mkcalendar>"
+    )
+
+
+def _document(body: str) -> bytes:
+    return f'<?xml version="1.0" encoding="utf-8"?>{body}'.encode()
+
+
+def _said(response: Answer) -> Said | None:
+    address = _text(response.find(f"{DAV}href"))
+    if not address:
+        return None
+    kinds = response.iter(f"{CALDAV}comp")
+    body = response.find(f".//{CALDAV}calendar-data")
+    return Said(
+        path_of(address),
+        _status(_text(response.find(f"{DAV}status"))),
+        _text(response.find(f".//{DAV}getetag")),
+        None if body is None or not body.text else body.text,
+        _text(response.find(f".//{DAV}displayname")),
+        response.find(f".//{DAV}resourcetype/{CALDAV}calendar") is not None,
+        frozenset(each.get("name", "").upper() for each in kinds),
+    )
+
+
+def _status(line: str) -> int | None:
+    """The number in `HTTP/1.1 404 Not Found`."""
+    parts = line.split()
+    return int(parts[1]) if len(parts) > 1 and parts[1].isdecimal() else None
+
+
+def _text(found: Answer | None) -> str:
+    return (found.text or "").strip() if found is not None else ""

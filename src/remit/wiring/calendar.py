@@ -1,0 +1,172 @@
+"""The calendars of a house: its own, those of other servers, and the list that phones see."""
+
+import asyncio
+import logging
+import secrets as chance
+from functools import partial
+from typing import Final
+
+from remit.errors import BadInput, NotFound, RemitError
+from remit.intake.book import Contacts
+from remit.settings import Settings
+from remit.settings.calendar import OWN, CalendarServer
+from remit.store.secrets import Secrets, machine_ring
+from remit.trigger.calendar import client, marks, own
+from remit.trigger.calendar.client import Place
+from remit.trigger.calendar.expand import Reader
+from remit.trigger.calendar.own import Child, Own
+from remit.trigger.calendar.todo import Mirror
+from remit.trigger.calendar.watch import Account, Plugs, Watch
+from remit.wiring.joined import Joined
+
+PASSWORD: Final = "calendar_own"  # noqa: S105 - the name of a secret
+FEED: Final = "calendar_feed"
+AGENDA: Final = "Agenda"
+_AGAIN: Final = 60.0  # seconds before an own calendar that ended is started again
+_LOG: Final = logging.getLogger("remit.calendar")
+
+
+class Watched:
+    """All of them, watched from `start` to `close`."""
+
+    def __init__(self, joined: Joined) -> None:
+        self._joined = joined
+        self._settings: Settings = joined.ground.settings
+        self._beginning: asyncio.Task[None] | None = None
+        self._child: Child | None = None
+        self._watch: Watch | None = None
+        self._mirror: Mirror | None = None
+
+    def start(self) -> None:
+        if self._beginning is None:
+            self._beginning = asyncio.create_task(self._begin())
+
+    async def close(self) -> None:
+        beginning, self._beginning = self._beginning, None
+        if beginning is not None:
+            beginning.cancel()
+            await asyncio.wait((beginning,))
+        for each in (self._watch, self._mirror):
+            if each is not None:
+                await each.close()
+        if self._child is not None:
+            await self._child.stop()
+        self._watch = self._mirror = self._child = None
+
+    async def look(self) -> dict[str, str | None]:
+        """Ask every account now; say what went wrong with each."""
+        watch = self._watch or self._made(await asyncio.to_thread(kept_in, self._settings), None)
+        try:
+            return await watch.look()
+        finally:
+            if self._watch is None:
+                await watch.close()
+
+    async def _begin(self) -> None:
+        kept = await asyncio.to_thread(kept_in, self._settings)
+        mine = await self._own(kept)
+        self._watch = self._made(kept, mine)
+        self._watch.start()
+        if mine is None:
+            return
+        ground = self._joined.ground
+        self._mirror = Mirror(mine.place, own.TASKS, ground.db, ground.clock)
+        self._mirror.start()
+        await self._keep_up(mine)
+
+    async def _own(self, kept: Secrets) -> Own | None:
+        """The own calendar, started; None, and a sentence, if it cannot be."""
+        if not self._settings.calendar.own:
+            return None
+        try:
+            mine = await asyncio.to_thread(own_of, self._settings, kept)
+        except RemitError as error:
+            _LOG.warning("The own calendar did not start: %s", error)
+            return None
+        self._joined.learn((mine.password(),))
+        self._child = Child(mine)
+        if await self._child.start():
+            return mine
+        _LOG.warning("%s Everything else works.", self._child.why)
+        return None
+
+    async def _keep_up(self, mine: Own) -> None:
+        """Start it again if it ends by itself."""
+        while True:
+            await self._joined.ground.clock.sleep(_AGAIN)
+            if self._child is not None and not self._child.alive:
+                self._child = Child(mine)
+                await self._child.start()
+
+    def _made(self, kept: Secrets, mine: Own | None) -> Watch:
+        ground, turn = self._joined.ground, self._settings.calendar
+        accounts = [
+            self._account(name, each, kept) for name, each in self._settings.calendars.items()
+        ]
+        if mine is not None:
+            accounts.append(Account(mine.place, partial(self._is_marked, OWN, (AGENDA,)), True))
+        users = (each.user for each in self._settings.calendars.values())
+        reader = Reader(
+            zone=ground.zone,
+            all_day_at=turn.morning,
+            mine=frozenset({*turn.mine, *(user.lower() for user in users if "@" in user)}),
+            knows=partial(knows, self._joined.contacts),
+        )
+        plugs = Plugs(reader, self._joined.admit, frozenset({OWN} if turn.own else ()))
+        return Watch(accounts, ground.db, ground.clock, self._joined.ids, plugs)
+
+    def _account(self, name: str, server: CalendarServer, kept: Secrets) -> Account:
+        place = place_of(name, server, kept)
+        marked = partial(self._is_marked, name, server.calendars)
+        return Account(place, marked, server.trusted, server.poll)
+
+    def _is_marked(self, account: str, named: tuple[str, ...], found: client.Calendar) -> bool:
+        if account == OWN and found.path == own.TASKS:
+            return False  # what we write there ourselves is nobody's wish
+        said = marks.read(self._settings.home).get(account, {})
+        return marks.is_marked(found, named, said)
+
+
+def kept_in(settings: Settings) -> Secrets:
+    """The secrets of a home, where they are: a keyring loads slowly."""
+    return Secrets(settings.home, machine_ring())
+
+
+def place_of(name: str, server: CalendarServer, kept: Secrets) -> Place:
+    """A server of the settings, with its password asked for at each use."""
+
+    def password() -> str:
+        try:
+            return kept.get(server.password) if server.password else ""
+        except NotFound:
+            return ""
+
+    return Place(name, server.url, server.user, password)
+
+
+def own_of(settings: Settings, kept: Secrets) -> Own:
+    """The own calendar; its password is made at the first start."""
+    value = ensured(kept, PASSWORD)
+    return Own(settings.home / "calendar", settings.calendar.port, lambda: value)
+
+
+def ensured(kept: Secrets, name: str, *, anew: bool = False) -> str:
+    """A long secret under a name, made if there is none or if another one is wanted."""
+    if not anew:
+        try:
+            return kept.get(name)
+        except NotFound:
+            pass
+    value = chance.token_urlsafe(32)
+    kept.put(name, value)
+    return value
+
+
+def knows(contacts: Contacts, address: str) -> bool:
+    """Whether an address is one of a contact; a book that cannot be read knows nobody."""
+    try:
+        entries = contacts.entries()
+    except BadInput:
+        return False
+    lines = (line for entry in entries for line in entry.lines.values())
+    return any(address.casefold() in (line.address.casefold(), line.id) for line in lines)

@@ -1,0 +1,37 @@
+"""The calendars of a house, loaded only by who looks at one."""
+
+from typing import TYPE_CHECKING
+
+from remit.wiring.joined import Joined
+
+if TYPE_CHECKING:
+    from remit.wiring.calendar import Watched
+
+
+class Calendars:
+    """Started by `remit up` alone: a command that works for a moment looks at no calendar."""
+
+    def __init__(self, joined: Joined) -> None:
+        self._joined = joined
+        self._made: Watched | None = None
+
+    def start(self) -> None:
+        """Begin beside everything else: nothing waits for a calendar."""
+        settings = self._joined.ground.settings
+        if settings.calendar.own or settings.calendars:
+            self._watched().start()
+
+    async def look(self) -> dict[str, str | None]:
+        """Ask every account now; say what went wrong with each."""
+        return await self._watched().look()
+
+    async def close(self) -> None:
+        if self._made is not None:
+            await self._made.close()
+
+    def _watched(self) -> "Watched":
+        if self._made is None:
+            from remit.wiring.calendar import Watched  # noqa: PLC0415 - what speaks HTTP and XML
+
+            self._made = Watched(self._joined)
+        return self._made

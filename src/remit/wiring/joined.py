@@ -1,0 +1,20 @@
+"""What the calendars of a house are joined to."""
+
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+
+from remit.intake.book import Contacts
+from remit.model.ids import Ids
+from remit.model.task import Cue, Task
+from remit.wiring.ground import Ground
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The store, the time, the way in, and whom the owner knows."""
+
+    ground: Ground
+    ids: Ids
+    admit: Callable[[Cue], Awaitable[Task]]
+    contacts: Contacts
+    learn: Callable[[Iterable[str]], None]  # from now on these are secrets

@@ -1,0 +1,163 @@
+"""A house with a frozen clock that watches real calendar servers, and a second client that writes.
+
+What fired is counted by event and slot: one of each, never two.
+"""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from remit.model.ids import TaskId
+from remit.model.task import SourceKind, Task
+from remit.store import calendars
+from remit.store.calendars import Calendar
+from remit.store.database import Row, Tx
+from remit.testing import ObedientBrain, World
+from remit.trigger.calendar.client import Dav, Place
+from remit.trigger.calendar.expand import Reader
+from remit.trigger.calendar.watch import Account, Plugs, Watch
+
+NINE = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)  # when the clock of a World begins
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
+
+
+def event(uid: str, start: datetime, summary: str = "Water the plants", *more: str) -> str:
+    """One event, as a phone would write it."""
+    lines = [
+        "BEGIN:VCALENDAR",
+        "VERSION:2.0",
+        "PRODID:-//test//test//EN",
+        "BEGIN:VEVENT",
+        f"UID:{uid}",
+        "DTSTAMP:20260301T000000Z",
+        f"DTSTART:{start.astimezone(UTC):%Y%m%dT%H%M%SZ}",
+        f"SUMMARY:{summary}",
+        *more,
+        "END:VEVENT",
+        "END:VCALENDAR",
+    ]
+    return "\r\n".join(lines) + "\r\n"
+
+
+def todo(uid: str, *more: str) -> str:
+    return (
+        event(uid, NINE, "Buy milk", *more)
+        .replace("VEVENT", "VTODO")
+        .replace(f"DTSTART:{NINE:%Y%m%dT%H%M%SZ}\r\n", "")
+    )
+
+
+class Stage:
+    def __init__(self, world: World, accounts: Sequence[Account]) -> None:
+        self.world = world
+        self.accounts = accounts
+        self.watch = self._made()
+
+    def _made(self) -> Watch:
+        house = self.world.house
+        reader = Reader(ZoneInfo("UTC"), mine=("me@example.org",))
+        plugs = Plugs(reader, house.intake.admit)
+        return Watch(self.accounts, house.db, house.clock, house.ids, plugs)
+
+    @property
+    def now(self) -> datetime:
+        return self.world.now
+
+    async def look(self) -> dict[str, str | None]:
+        return await self.watch.look()
+
+    async def live(self, span: timedelta, step: timedelta = timedelta(minutes=10)) -> None:
+        """Let time pass, with a look every so often."""
+        end = self.now + span
+        while True:
+            await self.watch.look()
+            await self.world.run(min(step, end - self.now))
+            if self.now >= end:
+                await self.watch.look()
+                await self.world.run()
+                return
+
+    async def restart(self) -> None:
+        """Stop the house and open it again on the same files."""
+        await self.watch.close()
+        await self.world.restart()
+        self.watch = self._made()
+
+    async def tasks(self, uid: str | None = None) -> list[Task]:
+        """What came out of the calendars, oldest first."""
+        found = await self.world.house.db.read(_ids)
+        listed = [await self.world.get(each) for each in found]
+        mine = [task for task in listed if task.source.kind is SourceKind.CALDAV]
+        return [task for task in mine if uid is None or task.context["uid"] == uid]
+
+    async def fired(self) -> Counter[tuple[str, str]]:
+        """How often each start of each event was run."""
+        return Counter(
+            (str(task.context["uid"]), str(task.context["slot"]))
+            for task in await self.tasks()
+            if task.started_at is not None
+        )
+
+    async def calendar(self, account: str, path: str) -> Calendar:
+        found = await self.world.house.db.read(calendars.every)
+        return next(each for each in found if (each.account, each.path) == (account, path))
+
+    async def sql(self, statement: str) -> list[Row]:
+        def ask(tx: Tx) -> list[Row]:
+            return tx.ask(statement)
+
+        return await self.world.house.db.write(ask)
+
+
+def _ids(tx: Tx) -> list[TaskId]:
+    return [TaskId(str(row["id"])) for row in tx.ask("SELECT id FROM tasks ORDER BY no")]
+
+
+@asynccontextmanager
+async def staged(home: Path, *accounts: Account) -> AsyncIterator[Stage]:
+    """A house with the watch beside it."""
+    async with World(home, brain=ObedientBrain()) as world:
+        stage = Stage(world, accounts)
+        try:
+            yield stage
+        finally:
+            await stage.watch.close()
+
+
+@asynccontextmanager
+async def calendar_at(
+    place: Place, path: str, name: str, kind: str = "VEVENT"
+) -> AsyncIterator["Phone"]:
+    """A calendar that is made anew, in the hands of another client."""
+    dav = Dav(place)
+    try:
+        await dav.make(path, name, kind)
+        yield Phone(dav, path)
+    finally:
+        await dav.close()
+
+
+class Phone:
+    """Another client that writes into a calendar."""
+
+    def __init__(self, dav: Dav, path: str) -> None:
+        self.dav = dav
+        self.path = path
+
+    async def write(self, name: str, body: str) -> str:
+        """Put something in, or in place of what is there."""
+        held = (await self.dav.changes(self.path, "")).etags
+        return await self.dav.put(self.at(name), body, held.get(self.at(name)))
+
+    async def delete(self, name: str) -> None:
+        await self.dav.delete(self.at(name), "")
+
+    async def delete_calendar(self) -> None:
+        await self.dav.delete(self.path, "")
+
+    def at(self, name: str) -> str:
+        return f"{self.path}{name}.ics"

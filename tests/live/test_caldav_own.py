@@ -1,0 +1,199 @@
+"""Remit's own calendar: a process beside ours, the list of tasks in it, and the feed."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, closing
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from remit.model.status import Status
+from remit.store import mirror
+from remit.testing import ObedientBrain, World
+from remit.trigger.calendar import glean, own
+from remit.trigger.calendar.client import Dav
+from remit.trigger.calendar.own import Child, Own
+from remit.trigger.calendar.todo import Mirror
+from tests.live.caldav_servers import Server, alive, answers, free_port
+from tests.live.caldav_stage import HOUR, NINE, Phone
+
+LIST = "/owner/agent-tasks/"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    made = Server("radicale", tmp_path_factory.mktemp("own"))
+    made.start()
+    yield made
+    made.stop()
+
+
+@asynccontextmanager
+async def mirrored(server: Server, home: Path) -> AsyncIterator[tuple[World, Mirror, Phone]]:
+    """A house whose tasks stand in a list that is empty at first."""
+    dav = Dav(server.place)
+    await dav.make(LIST, "Agent tasks", "VTODO")
+    for path, etag in (await dav.changes(LIST, "")).etags.items():
+        await dav.delete(path, etag)
+    async with World(home, brain=ObedientBrain()) as world:
+        written = Mirror(server.place, LIST, world.house.db, world.clock)
+        try:
+            yield world, written, Phone(dav, LIST)
+        finally:
+            await written.close()
+            await dav.close()
+
+
+async def _said(phone: Phone, task_id: str, name: str) -> str:
+    return glean.value((await phone.dav.get(phone.at(task_id))).body, name)
+
+
+async def test_the_own_calendar_starts_with_an_agenda_and_a_list_and_stops(tmp_path: Path) -> None:
+    mine = Own(tmp_path / "calendar", free_port(), lambda: "pass-word")
+    child = Child(mine)
+    assert await child.start(), child.why
+    dav = Dav(mine.place)
+    found = {each.name: each.kinds for each in await dav.calendars()}
+    await dav.close()
+    assert found == {"Agenda": {"VEVENT"}, "Agent tasks": {"VTODO"}}
+    assert (tmp_path / "calendar" / "users").stat().st_mode & 0o077 == 0
+    stranger = Dav(Own(mine.folder, mine.port, lambda: "wrong").place)
+    with pytest.raises(Exception, match="does not take the user and password"):
+        await stranger.calendars()
+    await stranger.close()
+
+    await child.stop()
+    assert not answers(mine.port)
+    assert await child.start()  # what was made is there again
+    await child.stop()
+
+
+async def test_an_own_calendar_whose_port_is_taken_says_so(tmp_path: Path) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = taken.getsockname()[1]
+        child = Child(Own(tmp_path / "calendar", port, lambda: "pass-word"))
+
+        assert not await child.start()
+        assert child.why == (
+            f"The own calendar did not start: port {port} is taken; "
+            "choose another as `port` under [calendar]."
+        )
+
+
+def test_the_own_calendar_dies_with_the_process_that_started_it(tmp_path: Path) -> None:
+    port = free_port()
+    script = (
+        "import asyncio, sys, pathlib\n"
+        "from remit.trigger.calendar.own import Child, Own\n"
+        "async def main():\n"
+        f"    child = Child(Own(pathlib.Path(sys.argv[1]), {port}, lambda: 'pw'))\n"
+        "    assert await child.start(), child.why\n"
+        "    print('up', flush=True)\n"
+        "    await asyncio.sleep(600)\n"
+        "asyncio.run(main())\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path / "c")], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "up\n"
+    assert answers(port)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+
+    end = time.monotonic() + 30
+    while answers(port):
+        assert time.monotonic() < end, "it outlived us"
+        time.sleep(0.05)
+    assert not alive(process.pid)
+
+
+async def test_a_task_stands_in_the_list_as_it_stands(server: Server, tmp_path: Path) -> None:
+    async with mirrored(server, tmp_path) as (world, written, phone):
+        task = await world.add("Greet, mum; and dad\nwarmly", at=NINE + HOUR)
+        await world.run()
+        assert await written.write() == 1
+        assert await _said(phone, task.id, "STATUS") == "NEEDS-ACTION"
+        assert await _said(phone, task.id, "SUMMARY") == r"Greet\, mum\; and dad"
+        assert await _said(phone, task.id, "DUE") == "20260302T100000Z"
+        assert await _said(phone, task.id, "X-REMIT-TASK") == task.id
+
+        await world.run(2 * HOUR)
+        assert (await world.get(task.id)).status is Status.COMPLETED
+        assert await written.write() == 1
+        assert await written.write() == 0
+        assert await _said(phone, task.id, "STATUS") == "COMPLETED"
+        assert await _said(phone, task.id, "PERCENT-COMPLETE") == "100"
+        assert await _said(phone, task.id, "COMPLETED") == "20260302T100000Z"
+
+
+async def test_a_box_that_is_ticked_is_noted_and_set_back(server: Server, tmp_path: Path) -> None:
+    async with mirrored(server, tmp_path) as (world, written, phone):
+        task = await world.add("Greet mum", at=NINE + 50 * HOUR)
+        await written.write()
+        assert await written.look() == 0
+        body = (await phone.dav.get(phone.at(task.id))).body
+        ticked = body.replace("STATUS:NEEDS-ACTION", "STATUS:COMPLETED")
+        await phone.write(task.id, ticked)
+
+        assert await written.look() == 1
+        await written.write()
+        assert await written.look() == 0
+        assert await _said(phone, task.id, "STATUS") == "NEEDS-ACTION"
+        assert (await world.get(task.id)).status is Status.READY
+        told = [event.data for event in await world.history(task.id)]
+        assert told[-1]["what"] == "ticked in the calendar, which changes nothing"
+
+
+async def test_what_a_phone_changed_meanwhile_does_not_stop_us(
+    server: Server, tmp_path: Path
+) -> None:
+    async with mirrored(server, tmp_path) as (world, written, phone):
+        task = await world.add("Greet mum", at=NINE + HOUR)
+        await written.write()
+        body = (await phone.dav.get(phone.at(task.id))).body
+        await phone.write(task.id, body.replace("PRIORITY:9", "PRIORITY:1"))
+        await world.run(2 * HOUR)
+
+        assert await written.write() == 1
+        assert await _said(phone, task.id, "STATUS") == "COMPLETED"
+
+
+async def test_what_a_phone_deleted_stays_away(server: Server, tmp_path: Path) -> None:
+    async with mirrored(server, tmp_path) as (world, written, phone):
+        noticed = await world.add("Greet mum", at=NINE + HOUR)
+        unnoticed = await world.add("Greet dad", at=NINE + HOUR)
+        await written.write()
+        await written.look()
+        await phone.delete(noticed.id)
+        await written.look()
+        await phone.delete(unnoticed.id)
+        await world.run(2 * HOUR)
+        await written.write()
+
+        assert (await phone.dav.changes(LIST, "")).etags == {}
+        copies = [await world.house.db.read(mirror.get, each.id) for each in (noticed, unnoticed)]
+        assert [copy.etag for copy in copies if copy] == ["", ""]
+
+
+async def test_what_the_owner_deletes_is_taken_out(server: Server, tmp_path: Path) -> None:
+    async with mirrored(server, tmp_path) as (world, written, phone):
+        task = await world.add("Greet mum", at=NINE + HOUR)
+        await written.write()
+        await world.house.owner.delete(task.id)
+        await world.run(timedelta(minutes=1))
+        await written.write()
+
+        assert (await phone.dav.changes(LIST, "")).etags == {}
+
+
+async def test_every_path_of_the_own_calendar_is_the_owners_alone() -> None:
+    assert own.AGENDA.startswith(f"/{own.USER}/")
+    assert own.TASKS == LIST

@@ -1,0 +1,48 @@
+"""What the tests of expansion share: a calendar around events, a window, and plain expectations."""
+
+from datetime import UTC, date, datetime, time
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from remit.trigger.calendar import occur
+from remit.trigger.calendar.words import Expansion, Limits, Slot, Window
+
+UTC_ZONE: Final = ZoneInfo("UTC")
+
+
+def midnight(day: date, zone: ZoneInfo) -> datetime:
+    return datetime.combine(day, time(), zone).astimezone(UTC)
+
+
+def year(number: int = 2026) -> Window:
+    return Window(datetime(number, 1, 1, tzinfo=UTC), datetime(number + 1, 1, 1, tzinfo=UTC))
+
+
+def calendar(*parts: str) -> bytes:
+    body = "".join(parts)
+    text = f"BEGIN:VCALENDAR\nVERSION:2.0\nPRODID:-//Remit//tests//EN\n{body}END:VCALENDAR\n"
+    return text.replace("\n", "\r\n").encode()
+
+
+def event(uid: str, *lines: str, kind: str = "VEVENT") -> str:
+    said = "".join(f"{line}\n" for line in lines)
+    return f"BEGIN:{kind}\nUID:{uid}\nDTSTAMP:20260101T000000Z\nSUMMARY:{uid}\n{said}END:{kind}\n"
+
+
+def expand(
+    raw: bytes,
+    window: Window | None = None,
+    zone: ZoneInfo = UTC_ZONE,
+    limits: Limits = occur.DEFAULT,
+) -> Expansion:
+    return occur.slots(raw, window or year(), zone, limits)
+
+
+def line(slot: Slot) -> str:
+    """A slot as the expectations are written: instant, key or -, flags."""
+    flags = ",".join(sorted(slot.flags))
+    return f"{zulu(slot.start)} {slot.key or '-'} {flags}".strip()
+
+
+def zulu(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
