@@ -202,7 +202,7 @@ async def test_a_doubt_is_cleared_by_a_channel_that_can_look(tmp_path: Path) -> 
 
 async def report(world: World, task: Task, said: Reported) -> None:
     key = str((await world.get(task.id)).delivery[0].id)
-    await world.house.db.write(deliveries.report, Report(said, key), world.now)
+    await world.house.db.write(deliveries.report, Report(said, "line", key), world.now)
 
 
 @pytest.mark.parametrize(
@@ -275,5 +275,6 @@ async def test_a_report_about_nothing_of_ours_is_left_alone(tmp_path: Path) -> N
     async with house(tmp_path, Line("line")) as world:
         said = Reported("wamid-1", arrived=True)
         for key in ("dlv-unknown", None):
-            woken = await world.house.db.write(deliveries.report, Report(said, key), world.now)
+            told = Report(said, "line", key)
+            woken = await world.house.db.write(deliveries.report, told, world.now)
             assert woken is None

@@ -4,12 +4,13 @@ import json
 from dataclasses import fields, replace
 from datetime import datetime
 
+from remit.errors import Conflict, NotFound
 from remit.model import rrule
 from remit.model.codec import JsonMap, text_of, to_json
 from remit.model.delivery import Delivery
 from remit.model.ids import SeriesId, SessionId, TaskId
 from remit.model.plan import Item
-from remit.model.series import Repeats, Series
+from remit.model.series import Missed, Overlap, Repeats, Series
 from remit.model.task import Creator, Task, TaskType
 from remit.store import rows
 from remit.store.database import Row, Tx
@@ -35,13 +36,34 @@ def id_of(first: TaskId) -> SeriesId:
 
 def get(tx: Tx, series_id: SeriesId) -> Series | None:
     row = tx.one("get_series", {"id": series_id})
-    return _series(row) if row else None
+    return _series(tx, row) if row else None
+
+
+def find(tx: Tx, series_id: SeriesId) -> Series:
+    found = get(tx, series_id)
+    if found is None:
+        raise NotFound("series", series_id)
+    return found
+
+
+def every(
+    tx: Tx, *, ended: bool = False, after: SeriesId | None = None, limit: int = 100
+) -> list[Series]:
+    """What comes back, oldest first; what has ended only if it is asked for."""
+    wanted = {"ended": ended, "after": after or "", "limit": limit}
+    return [_series(tx, row) for row in tx.all("list_series", wanted)]
+
+
+def ids_like(tx: Tx, prefix: str) -> list[SeriesId]:
+    """Up to three ids that start so; a person types the shortest part that is enough."""
+    found = tx.all("list_series_like", {"prefix": prefix + "*"})
+    return [SeriesId(str(row["id"])) for row in found]
 
 
 def due(tx: Tx, now: datetime, limit: int) -> list[Series]:
     """Those whose last occurrence is due, so that the next one must be put in."""
     found = tx.all("list_due_series", {"now": rows.ms(now), "limit": limit})
-    return [_series(row) for row in found]
+    return [_series(tx, row) for row in found]
 
 
 def soonest(tx: Tx, now: datetime) -> datetime | None:
@@ -53,6 +75,15 @@ def soonest(tx: Tx, now: datetime) -> datetime | None:
 def end(tx: Tx, series_id: SeriesId, why: str, now: datetime) -> bool:
     """No further occurrence is put in; those that are there stay. False if it had ended."""
     return bool(tx.run("end_series", {"id": series_id, "why": why, "now": rows.ms(now)}))
+
+
+def rule(tx: Tx, series_id: SeriesId, *, missed: Missed | None, overlap: Overlap | None) -> Series:
+    """Say what becomes of slots that are missed or meet; what is None stays as it was."""
+    found = find(tx, series_id)
+    if found.ended_at is not None:
+        raise Conflict(f"Series {series_id} has ended; nothing of it comes back.")
+    tx.run("set_series_rules", {"id": series_id, "missed": missed, "overlap": overlap})
+    return find(tx, series_id)
 
 
 def _columns(first: Task, repeats: Repeats) -> dict[str, str | int | None]:
@@ -73,7 +104,8 @@ def _template(first: Task) -> str:
     wanted = replace(
         first,
         type=TaskType.SCHEDULED,
-        created_by=Creator.SCHEDULER,
+        # An agent's words stay an agent's, however often they come back.
+        created_by=Creator.AGENT if first.created_by is Creator.AGENT else Creator.SCHEDULER,
         repeats=None,
         work=tuple(Item(item.description) for item in first.work),
         delivery=tuple(Delivery(d.channel, d.recipient, d.content) for d in first.delivery),
@@ -84,8 +116,9 @@ def _template(first: Task) -> str:
     return text_of({name: part for name, part in parts.items() if part})
 
 
-def _series(row: Row) -> Series:
+def _series(tx: Tx, row: Row) -> Series:
     template: JsonMap = json.loads(str(row["template"]))
+    skips = tx.all("list_coming_skips", {"series": row["id"], "after": row["last_at"]})
     return Series(
         id=SeriesId(str(row["id"])),
         session_id=SessionId(str(row["session_id"])),
@@ -95,4 +128,8 @@ def _series(row: Row) -> Series:
         template=template,
         ended_at=rows.moment(row["ended_at"]),
         why=rows.text(row["why"]),
+        paused_at=rows.moment(row["paused_at"]),
+        skips=tuple(rows.at(skip["from_at"]) for skip in skips),
+        missed=rows.word(Missed, row["missed"]) if row["missed"] else None,
+        overlap=rows.word(Overlap, row["overlap"]) if row["overlap"] else None,
     )

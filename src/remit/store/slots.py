@@ -1,6 +1,6 @@
 """Slots of a series: the next occurrence put in, and what was passed over written down."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -8,14 +8,16 @@ from typing import Final
 from remit.model.codec import Json, stamp
 from remit.model.event import Entry, Kind
 from remit.model.ids import SeriesId, TaskId
-from remit.model.series import Series
+from remit.model.series import Fate, Overlap, Series
 from remit.model.status import Actor, Status
 from remit.model.task import Task
-from remit.store import events, rows, tasks
-from remit.store.database import Row, Tx
+from remit.store import events, moves, reviews, rows, tasks
+from remit.store.database import Cell, Row, Tx
 
 NOT_BEGUN: Final = "it had not begun when the next one was due"
-ASLEEP: Final = "Remit was not running, or the machine slept; the latest one is run instead"
+ASLEEP: Final = "Remit was not running, or the machine slept"
+AT_WORK: Final = "the one before it was still open"
+_OVERLAP: Final = "overlap"  # in `meta`: what holds for a series that has no word of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,7 @@ class Skipped:
     last: datetime
     slots: int
     why: str = ASLEEP
+    fate: Fate = Fate.SKIPPED
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,11 @@ class Step:
     made: tuple[Task, ...]  # the occurrences to put in, in order
     skipped: Skipped | None = None
     over: bool = False  # its rule names no further time
+    before: datetime | None = None  # what has not begun of earlier slots is too old; None: `latest`
+    keeps: int = 0  # so many of these wait all the same
+    missed: bool = False  # they are too old because nobody was there
+    overlap: Overlap = Overlap.QUEUE_ONE
+    held: datetime | None = None  # what is overdue does not begin before
 
 
 def advance(tx: Tx, series: Series, step: Step, now: datetime) -> bool:
@@ -56,11 +64,42 @@ def advance(tx: Tx, series: Series, step: Step, now: datetime) -> bool:
         return False
     for task in step.made:
         tasks.admit(tx, task)
-    for row in tx.all("list_unbegun_slots", {"series": series.id, "slot": rows.ms(step.latest)}):
-        _pass_over(tx, row, now)
+    _pass_over_old(tx, series.id, step, now)
+    _meet(tx, series.id, step, now)
+    if step.held is not None:
+        place: dict[str, Cell] = {
+            "series": series.id,
+            "slot": rows.ms(step.latest),
+            "due_at": rows.ms(step.held),
+        }
+        tx.run("delay_slots", place)
     if step.skipped is not None:
         _write_down(tx, series.id, step.skipped, step.made, now)
     return True
+
+
+def keep_rule(tx: Tx, overlap: Overlap) -> None:
+    """Keep what the settings say of runs that meet, so that a claim can ask for it."""
+    row = tx.one("get_meta", {"key": _OVERLAP})
+    if row is None or row["value"] != overlap:
+        tx.run("set_meta", {"key": _OVERLAP, "value": overlap.value})
+
+
+def may_begin(tx: Tx, row: Row, now: datetime) -> bool:
+    """Whether an occurrence may begin; one that may not, for another is open, is passed over."""
+    slot, series_id = row["slot_at"], row["series_id"]
+    if slot is None or row["started_at"] is not None or series_id is None:
+        return True
+    if tx.one("find_overlapped", {"series": series_id, "slot": slot}) is None:
+        return True
+    task_id, left = TaskId(str(row["id"])), _one(rows.at(slot), AT_WORK)
+    _leave_out(tx, SeriesId(str(series_id)), task_id, str(row["status"]), left, now)
+    return False
+
+
+def stopping(tx: Tx, series_id: SeriesId) -> list[Task]:
+    """The occurrences that are at work and shall end."""
+    return [rows.task(row) for row in tx.all("list_stopping_slots", {"series": series_id})]
 
 
 def skipped(tx: Tx, series_id: SeriesId, limit: int = 100) -> list[Skipped]:
@@ -72,30 +111,25 @@ def skipped(tx: Tx, series_id: SeriesId, limit: int = 100) -> list[Skipped]:
             rows.at(row["upto_at"]),
             rows.number(row["slots"]),
             str(row["why"]),
+            rows.word(Fate, row["fate"]),
         )
         for row in found
     ]
 
 
-def _pass_over(tx: Tx, row: Row, now: datetime) -> None:
+def pass_over(tx: Tx, task_id: TaskId, was: str, reason: str, now: datetime) -> None:
     """End an occurrence that never began, so that a night's worth of them is not run at once."""
-    task_id = TaskId(str(row["task"]))
-    why = f"Skipped: {NOT_BEGUN}."
+    why = f"Skipped: {reason}."
+    reviews.close_all(tx, task_id, now)
     ended = tx.one("skip_task", {"id": task_id, "why": why, "now": rows.ms(now)})
     assert ended is not None  # noqa: S101 - read in this very transaction
-    data: dict[str, Json] = {
-        "was": rows.text(row["status"]),
-        "to": Status.CANCELLED,
-        "note": why,
-    }
+    data: dict[str, Json] = {"was": was, "to": Status.CANCELLED, "note": why}
     entry = Entry(Kind.TASK_MOVED, Actor.META, data)
     events.append(tx, task_id, rows.number(ended["events"]), entry, now)
 
 
-def _write_down(
-    tx: Tx, series_id: SeriesId, skipped: Skipped, made: Sequence[Task], now: datetime
-) -> None:
-    """In the series, and in the log of the occurrence that was run instead."""
+def write_skip(tx: Tx, series_id: SeriesId, skipped: Skipped, now: datetime) -> None:
+    """Keep that slots got no occurrence, and why."""
     tx.run(
         "insert_skip",
         {
@@ -104,9 +138,65 @@ def _write_down(
             "upto_at": rows.ms(skipped.last),
             "slots": skipped.slots,
             "why": skipped.why,
+            "fate": skipped.fate.value,
             "now": rows.ms(now),
         },
     )
+
+
+def _pass_over_old(tx: Tx, series_id: SeriesId, step: Step, now: datetime) -> None:
+    """What has not begun and is too old is not run; it is written down why."""
+    before = step.before or step.latest
+    wanted: dict[str, Cell] = {"series": series_id, "slot": rows.ms(before), "now": rows.ms(now)}
+    why, fate = (ASLEEP, Fate.MISSED) if step.missed else (NOT_BEGUN, Fate.SKIPPED)
+    for row in _unbegun(tx, wanted)[step.keeps :]:
+        task_id, left = TaskId(str(row["task"])), _one(rows.at(row["slot_at"]), why, fate)
+        _leave_out(tx, series_id, task_id, str(row["status"]), left, now)
+
+
+def _meet(tx: Tx, series_id: SeriesId, step: Step, now: datetime) -> None:
+    """Two runs of one series meet: the newer one is not run, or the older one ends."""
+    if step.overlap not in (Overlap.SKIP, Overlap.CANCEL_OTHER):
+        return
+    skips, slot = step.overlap is Overlap.SKIP, rows.ms(step.latest)
+    found = tx.all("list_open_slots", {"series": series_id, "slot": slot, "unbegun": skips})
+    if not skips:
+        for row in found:
+            if row["wish"] in (None, "pause"):
+                moves.cancel(tx, TaskId(str(row["id"])), now)
+    elif found:
+        after: dict[str, Cell] = {"series": series_id, "slot": slot + 1, "now": rows.ms(now)}
+        for row in _unbegun(tx, after)[:1]:
+            if row["slot_at"] == slot:
+                task_id, left = TaskId(str(row["task"])), _one(step.latest, AT_WORK)
+                _leave_out(tx, series_id, task_id, str(row["status"]), left, now)
+
+
+def _unbegun(tx: Tx, wanted: Mapping[str, Cell]) -> list[Row]:
+    """The latest slot first."""
+    found = tx.all("list_unbegun_slots", wanted)
+    return sorted(found, key=lambda row: rows.number(row["slot_at"]), reverse=True)
+
+
+def _leave_out(
+    tx: Tx, series_id: SeriesId, task_id: TaskId, was: str, skipped: Skipped, now: datetime
+) -> None:
+    """An occurrence ends before it began, and its slot is written down."""
+    pass_over(tx, task_id, was, skipped.why, now)
+    write_skip(tx, series_id, skipped, now)
+
+
+def _one(at: datetime, why: str, fate: Fate = Fate.SKIPPED) -> Skipped:
+    return Skipped(at, at, 1, why, fate)
+
+
+def _write_down(
+    tx: Tx, series_id: SeriesId, skipped: Skipped, made: Sequence[Task], now: datetime
+) -> None:
+    """In the series, and in the log of the occurrence that comes instead, if one does."""
+    write_skip(tx, series_id, skipped, now)
+    if not made:
+        return
     told: dict[str, Json] = {
         "what": "slots skipped",
         "slots": skipped.slots,

@@ -1,23 +1,27 @@
 """What comes back: the next occurrence of a series is put in as soon as the one before it is due.
 
 So there is always one that can be seen, moved to another time or cancelled. What falls due while
-Remit is not running is not run in a burst: the latest slot is run once, and those before it are
-written down as skipped. The same goes for an occurrence that has not even begun when the next one
-is due.
+Remit is not running is not run in a burst: by default the latest slot is run once, and those before
+it are written down as missed. An occurrence that has not even begun when the next one is due gives
+way to it. What is to happen instead, the settings say, or the series itself.
 """
 
 import asyncio
-from dataclasses import replace
-from datetime import datetime
+import hashlib
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from remit.errors import BadInput, StoreTrouble
 from remit.model import rrule
 from remit.model.codec import from_json, stamp
-from remit.model.ids import Ids
-from remit.model.series import Series
+from remit.model.ids import Ids, SeriesId
+from remit.model.series import ON_TIME, Fate, Missed, Overlap, Series
 from remit.model.task import Source, Task
 from remit.ports import Clock
+from remit.settings import Schedule
 from remit.store import series, slots
 from remit.store.database import Database
 from remit.store.slots import Skipped, Step
@@ -26,13 +30,26 @@ LONGEST_NAP: Final = 30.0  # so late may a clock be noticed that was set, or a m
 _NEWS_PAUSE: Final = 1.0
 _TROUBLE_PAUSE: Final = 1.0
 _PAGE: Final = 100
+_INSTANT: Final = timedelta(milliseconds=1)
+_PLAIN: Final = Schedule()
 
 
 class Repeater:
-    def __init__(self, db: Database, clock: Clock, ids: Ids) -> None:
+    """`heed` cuts short what is at work and shall end."""
+
+    def __init__(
+        self,
+        db: Database,
+        clock: Clock,
+        ids: Ids,
+        rules: Schedule = _PLAIN,
+        heed: Callable[[Task], None] | None = None,
+    ) -> None:
         self._db = db
         self._clock = clock
         self._ids = ids
+        self._rules = rules
+        self._heed = heed
         self._watch: asyncio.Task[None] | None = None
         self._due: datetime | None = None  # when a series is due next, as far as was looked
         self._news = asyncio.Event()  # something was written since the last look
@@ -40,6 +57,7 @@ class Repeater:
 
     async def start(self) -> None:
         """Catch up, then watch. To be called before the engine starts, which runs what is due."""
+        await self._db.write(slots.keep_rule, self._rules.overlap)
         await self.catch_up()
         self._watch = asyncio.create_task(self._watching())
 
@@ -54,20 +72,29 @@ class Repeater:
         """Put in every occurrence that must be there by now; say when the next one must be."""
         self._news.clear()
         now = self._clock.now()
+        crowd = 0
         while found := await self._db.read(series.due, now, _PAGE):
-            for each in found:
-                await self._advance(each, now)
+            crowd += sum(now - each.last > ON_TIME for each in found)
+            advanced = (self._advance(each, now, crowd=crowd > 1) for each in found)
+            # Together, so that one flush serves them all.
+            for ended in await asyncio.gather(*advanced, return_exceptions=True):
+                if isinstance(ended, BaseException):
+                    raise ended
         self._due = await self._db.read(series.soonest, now)
         return self._due
 
-    async def _advance(self, each: Series, now: datetime) -> None:
+    async def _advance(self, each: Series, now: datetime, *, crowd: bool) -> None:
+        hold = _spread(each.id, self._rules.stagger) if crowd else timedelta(0)
         try:
-            step = following(each, self._ids, now)
+            step = following(each, self._ids, now, self._rules, hold)
         except BadInput as bad:
             # One series that cannot be read any more must not keep the others waiting.
             await self._db.write(series.end, each.id, str(bad), now)
             return
         await self._db.write(slots.advance, each, step, now)
+        if step.overlap is Overlap.CANCEL_OTHER and self._heed is not None:
+            for task in await self._db.read(slots.stopping, each.id):
+                self._heed(task)
 
     async def _watching(self) -> None:
         while True:
@@ -106,25 +133,105 @@ class Repeater:
         return True
 
 
-def following(each: Series, ids: Ids, now: datetime) -> Step:
-    """How a series goes on at a moment; the order of its slots is the only thing that counts."""
-    missed: list[datetime] = []  # the first and the last that were passed over
-    count, latest, coming = 0, each.last, None
-    for slot in rrule.slots(each.repeats, each.last):
+def following(
+    each: Series,
+    ids: Ids,
+    now: datetime,
+    rules: Schedule = _PLAIN,
+    hold: timedelta = timedelta(0),
+) -> Step:
+    """How a series goes on at a moment; the order of its slots is the only thing that counts.
+
+    What is overdue does not begin before `hold` has passed: others are overdue as well.
+    """
+    missed, overlap = each.missed or rules.missed, each.overlap or rules.overlap
+    found = _look(each, now, rules.most)
+    latest = found.due[-1] if found.due else each.last
+    absent, runs = now - each.last > ON_TIME, _is_run(missed, now - latest, rules)
+    wanted = chosen(found.due, now, missed, rules)
+    held = now + hold if absent and hold else None
+    made = [occurrence(each, slot, ids, now, planned=held) for slot in wanted]
+    if found.coming:
+        planned = found.coming + _jitter(each.id, found, rules)
+        made.append(occurrence(each, found.coming, ids, now, planned=planned))
+    waits = missed is Missed.RUN_ALL if absent else overlap in (Overlap.QUEUE_ALL, Overlap.SKIP)
+    return Step(
+        latest,
+        tuple(made),
+        found.passed(len(wanted)),
+        over=found.coming is None,
+        before=latest if runs else latest + _INSTANT,
+        keeps=max(rules.most, 1) - 1 if waits else 0,  # and the latest
+        missed=absent,
+        overlap=overlap,
+        held=held if runs else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The slots of a series that came since its last, and the one to come."""
+
+    first: datetime | None  # of all that came
+    count: int
+    due: tuple[datetime, ...]  # the latest of them
+    coming: datetime | None
+    later: Iterator[datetime]
+
+    def passed(self, wanted: int) -> Skipped | None:
+        """Those before the ones that are wanted."""
+        if self.first is None or self.count == wanted:
+            return None
+        last = self.due[len(self.due) - wanted - 1]
+        return Skipped(self.first, last, self.count - wanted, fate=Fate.MISSED)
+
+
+def _look(each: Series, now: datetime, most: int) -> _Found:
+    later = (at for at in rrule.slots(each.repeats, each.last) if at not in each.skips)
+    due, count, first = deque[datetime](maxlen=max(most, 1) + 1), 0, None
+    for slot in later:
         if slot > now:
-            coming = slot
-            break
-        if latest != each.last:
-            count, missed = count + 1, [*missed[:1], latest]
-        latest = slot
-    wanted = [latest] if latest != each.last else []
-    wanted += [coming] if coming else []
-    made = tuple(occurrence(each, slot, ids, now) for slot in wanted)
-    skipped = Skipped(missed[0], missed[-1], count) if missed else None
-    return Step(latest, made, skipped, over=coming is None)
+            return _Found(first, count, tuple(due), slot, later)
+        due.append(slot)
+        count, first = count + 1, first or slot
+    return _Found(first, count, tuple(due), None, later)
 
 
-def occurrence(each: Series, slot: datetime, ids: Ids, now: datetime) -> Task:
+def chosen(
+    due: Sequence[datetime], now: datetime, missed: Missed, rules: Schedule
+) -> list[datetime]:
+    """Which of the slots that are due are run; the others were missed."""
+    if not due or not _is_run(missed, now - due[-1], rules):
+        return []
+    return list(due[-max(rules.most, 1) if missed is Missed.RUN_ALL else -1 :])
+
+
+def _is_run(missed: Missed, age: timedelta, rules: Schedule) -> bool:
+    """Whether the latest slot that is due is run, as old as it is."""
+    if age <= ON_TIME or missed is Missed.RUN_ALL:
+        return True
+    return missed is Missed.RUN_ONCE and age <= timedelta(hours=rules.catch_up)
+
+
+def _jitter(series_id: SeriesId, found: _Found, rules: Schedule) -> timedelta:
+    """How long after its slot an occurrence begins: always the same, and never near the next."""
+    if not rules.jitter or found.coming is None:
+        return timedelta(0)
+    following = next(found.later, None)
+    shift = _spread(series_id, rules.jitter)
+    return shift if following is None else min(shift, (following - found.coming) / 4)
+
+
+def _spread(series_id: SeriesId, seconds: int) -> timedelta:
+    """A part of a span that is each series' own."""
+    digest = hashlib.sha256(series_id.encode()).digest()
+    thousandths = int.from_bytes(digest[:4]) % 1000
+    return timedelta(milliseconds=seconds * thousandths)
+
+
+def occurrence(
+    each: Series, slot: datetime, ids: Ids, now: datetime, planned: datetime | None = None
+) -> Task:
     """The task for one slot, as the first one was wanted."""
     wanted = from_json(Task, each.template)
     return replace(
@@ -135,5 +242,5 @@ def occurrence(each: Series, slot: datetime, ids: Ids, now: datetime) -> Task:
         last_updated=now,
         delivery=tuple(replace(delivery, id=ids.delivery()) for delivery in wanted.delivery),
         slot=slot,
-        scheduled_for=slot,
+        scheduled_for=planned or slot,
     )

@@ -6,22 +6,44 @@ from typing import Final
 
 from remit.errors import BadInput
 from remit.model.codec import moment
+from remit.model.series import Repeats
 
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _SPAN: Final = re.compile(r"([0-9]{1,9})([smhdw])")
 _LONGEST: Final = 3653 * 86400
+_MINUTE: Final = 60
+# The longest step that a span is a whole number of; days and weeks keep the time on the wall.
+_STEPS: Final = (("WEEKLY", 604800), ("DAILY", 86400), ("HOURLY", 3600), ("MINUTELY", 60))
 
 
 def after(text: str, now: datetime) -> datetime:
     """Read `90s`, `2h30m`, `3d` as so much time from now."""
-    parts = _SPAN.findall(text)
-    if not parts or "".join(n + unit for n, unit in parts) != text:
-        sentence = f"{text!r} is not a span of time; write it like 90s, 2h30m or 3d."
-        raise BadInput(sentence, field="in")
-    seconds = sum(int(n) * _UNITS[unit] for n, unit in parts)
+    return now + timedelta(seconds=_seconds(text, "in"))
+
+
+def is_span(text: str) -> bool:
+    return "".join(n + unit for n, unit in _SPAN.findall(text)) == text != ""
+
+
+def every(text: str, zone: str, now: datetime) -> Repeats:
+    """Read `15m`, `2h`, `1d` as so much time between two runs; the first is so much from now."""
+    seconds = _seconds(text, "every")
+    if seconds < _MINUTE or seconds % _MINUTE:
+        raise BadInput(f"{text} is not whole minutes; a minute is the least.", field="every")
+    freq, step = next((freq, step) for freq, step in _STEPS if seconds % step == 0)
+    # The time on the wall has minutes; the first run is on one, too.
+    start = now.replace(second=0, microsecond=0) + timedelta(seconds=seconds)
+    return Repeats(f"FREQ={freq};INTERVAL={seconds // step}", zone, start)
+
+
+def _seconds(text: str, field: str) -> int:
+    if not is_span(text):
+        sentence = f"{text!r:.60} is not a span of time; write it like 90s, 2h30m or 3d."
+        raise BadInput(sentence, field=field)
+    seconds = sum(int(n) * _UNITS[unit] for n, unit in _SPAN.findall(text))
     if seconds > _LONGEST:
-        raise BadInput(f"{text} is more than ten years; give a nearer time.", field="in")
-    return now + timedelta(seconds=seconds)
+        raise BadInput(f"{text} is more than ten years; give a nearer time.", field=field)
+    return seconds
 
 
 def at(text: str, now: datetime) -> datetime:

@@ -1,0 +1,321 @@
+"""`remit schedule`: what comes back, when it comes next, and a word on one slot or on all."""
+
+import os
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Annotated, Final
+from zoneinfo import ZoneInfo
+
+from cyclopts import App
+
+from remit import settings as house_settings
+from remit.cli import clock, codes, door, find, often, out
+from remit.cli.options import AsJson, flag, free
+from remit.cli.out import Ink, Piece
+from remit.errors import BadInput, NotFound
+from remit.intake import zone as zones
+from remit.model import rhythm, rrule
+from remit.model.codec import Json, JsonMap, moment, stamp
+from remit.model.ids import SeriesId
+from remit.model.rrule import Flag, zone_of
+from remit.model.series import Fate, Missed, Overlap, Series, Slot
+from remit.server import series_shapes as shapes
+from remit.settings import Settings
+from remit.store import ledger, series, series_orders, tasks
+from remit.store.database import Tx
+from remit.store.glance import glance
+from remit.trigger import timer
+
+_MOST: Final = 500
+_PREVIEW: Final = 5
+_SAID: Final = {
+    Flag.GAP: "the clocks go forward: this is so much later",
+    Flag.FOLD: "this time comes twice: the first is meant",
+}
+
+app = App(name="schedule")
+
+
+@app.default
+@app.command(name="ls")
+def listed(
+    *,
+    ended: Annotated[bool, flag("Those that have ended, too.", "--ended")] = False,
+    json: AsJson = False,
+) -> int:
+    """What comes back, how often, and when next."""
+    settings, now = house_settings.load(), clock.now()
+    with glance(settings.database) as tx:
+        found = series.every(tx, ended=ended, limit=_MOST)
+        if json:
+            told: list[Json] = [shapes.listed(tx, each, now, 1) for each in found]
+            out.emit({"series": told})
+            return codes.DONE
+        rows = [_row(tx, each, now, _zone(settings)) for each in found]
+    if not rows:
+        out.say('Nothing comes back; `remit add "…" --every "weekday at 8:30"` makes it.')
+        return codes.DONE
+    heads: list[Piece] = [Ink(head, "dim") for head in ("ID", "NEXT", "OFTEN", "TITLE")]
+    out.table([heads, *rows])
+    return codes.DONE
+
+
+@app.command(name="next")
+def coming(
+    count: Annotated[int, flag("How many slots.")] = 10,
+    /,
+    *,
+    json: AsJson = False,
+) -> int:
+    """The next slots of all that comes back, soonest first."""
+    _check_count(count)
+    settings, now = house_settings.load(), clock.now()
+    with glance(settings.database) as tx:
+        found = [
+            (each, slot)
+            for each in series.every(tx, limit=_MOST)
+            if each.paused_at is None
+            for slot in series_orders.coming(tx, each, now, count)
+        ]
+        refs = {each.id: _short(tx, each.id) for each, _ in found}
+    found = sorted(found, key=lambda pair: pair[1].planned or pair[1].at)[:count]
+    if json:
+        told: list[Json] = [
+            {"series": each.id, "title": each.title, **shapes.slot(slot, each.repeats)}
+            for each, slot in found
+        ]
+        out.emit({"slots": told})
+        return codes.DONE
+    zone = _zone(settings)
+    out.table([[*_told(each, slot, zone), refs[each.id]] for each, slot in found])
+    return codes.DONE
+
+
+@app.command
+def preview(
+    words: Annotated[str | None, free("How often: 'every weekday at 8:30', or 2h.")] = None,
+    /,
+    *,
+    cron: Annotated[str | None, flag("A line of cron instead: '30 8 * * 1-5'.")] = None,
+    tz: Annotated[str | None, flag("The zone; yours, if not said.")] = None,
+    count: Annotated[int, flag("How many slots.", "--count", "-n")] = _PREVIEW,
+    json: AsJson = False,
+) -> int:
+    """When something would come back, and what the clocks do then; nothing is stored."""
+    _check_count(count)
+    if words is None and cron is None:
+        raise BadInput("How often? Say it in words, or with --cron.", field="every")
+    settings, now = house_settings.load(), clock.now()
+    repeats = often.read(settings, words, cron, tz, now)
+    found = list(islice(rrule.slots(repeats, now), count))
+    zone = zone_of(repeats.zone)
+    if json:
+        slots: list[Json] = [shapes.slot(Slot(SeriesId(""), at), repeats) for at in found]
+        kept = ("slot", "local", "flags")
+        told: list[Json] = [
+            {name: each[name] for name in kept} for each in slots if isinstance(each, dict)
+        ]
+        out.emit({"rule": repeats.rule, "zone": repeats.zone, "slots": told})
+        return codes.DONE
+    out.say(Ink(rhythm.in_words(repeats), "dim"))
+    for at in found:
+        said = "; ".join(_SAID[each] for each in sorted(rrule.flags(repeats, at)))
+        out.line(zones.shown(at, zone), Ink(f"  {said}" if said else "", "yellow"))
+    return codes.DONE
+
+
+@app.command
+def show(
+    series_id: Annotated[str, flag("The id of a series, or of a task of it.")],
+    /,
+    *,
+    days: Annotated[int, flag("How many days back.")] = 30,
+    json: AsJson = False,
+) -> int:
+    """What became of the slots of a series, and what comes."""
+    settings, now = house_settings.load(), clock.now()
+    with glance(settings.database) as tx:
+        found = series.find(tx, _meant(tx, series_id))
+        if json:
+            out.emit(shapes.whole(tx, found.id, now))
+            return codes.DONE
+        became = ledger.of(tx, found.id, now - timedelta(days=days), now + timedelta(seconds=1))
+        ahead = series_orders.coming(tx, found, now, _PREVIEW)
+    zone = _zone(settings)
+    out.line(Ink(found.title, "bold"))
+    out.line(rhythm.in_words(found.repeats), _state(found))
+    seen = {slot.at for slot in became}
+    coming = [slot for slot in ahead if slot.at not in seen]
+    out.table([_told(found, slot, zone) for slot in (*became, *coming)])
+    return codes.DONE
+
+
+@app.command
+def skip(
+    series_id: Annotated[str, flag("The id of a series, or of a task of it.")],
+    /,
+    *,
+    slot: Annotated[str | None, flag("Which one, with offset; the next, if not said.")] = None,
+    json: AsJson = False,
+) -> int:
+    """Leave one slot out: the next one, if none is named."""
+    return _order(series_id, "skip", {"slot": _stamp(slot)}, json=json)
+
+
+@app.command
+def move(
+    series_id: Annotated[str, flag("The id of a series, or of a task of it.")],
+    /,
+    *,
+    to: Annotated[str, flag("When instead, with offset.")],
+    slot: Annotated[str | None, flag("Which one, with offset; the next, if not said.")] = None,
+    json: AsJson = False,
+) -> int:
+    """Run one occurrence at another time; the others stay where they are."""
+    moved = stamp(timer.at(to, clock.now()))
+    return _order(series_id, "move", {"to": moved, "slot": _stamp(slot)}, json=json)
+
+
+@app.command
+def pause(
+    series_id: Annotated[str, flag("The id of a series, or of a task of it.")],
+    /,
+    *,
+    json: AsJson = False,
+) -> int:
+    """Put in nothing more until it is resumed."""
+    return _order(series_id, "pause", {}, json=json)
+
+
+@app.command
+def resume(
+    series_id: Annotated[str, flag("The id of a series, or of a task of it.")],
+    /,
+    *,
+    json: AsJson = False,
+) -> int:
+    """Go on with the next slot; those that came meanwhile are skipped."""
+    return _order(series_id, "resume", {}, json=json)
+
+
+@app.command
+def end(
+    series_id: Annotated[str, flag("The id of a series, or of a task of it.")],
+    /,
+    *,
+    json: AsJson = False,
+) -> int:
+    """It comes back no more; what is at work goes on."""
+    return _order(series_id, "end", {}, json=json)
+
+
+@app.command(name="set")
+def rules(
+    series_id: Annotated[str, flag("The id of a series, or of a task of it.")],
+    /,
+    *,
+    missed: Annotated[Missed | None, flag("Missed slots: skip, run_once or run_all.")] = None,
+    overlap: Annotated[
+        Overlap | None,
+        flag("Due while one is open: skip, queue_one, queue_all or cancel_other."),
+    ] = None,
+    json: AsJson = False,
+) -> int:
+    """Say what becomes of slots that are missed, or meet; else the settings say it."""
+    if missed is None and overlap is None:
+        raise BadInput("Say --missed or --overlap.", field="missed")
+    said: JsonMap = {}
+    if missed is not None:
+        said["missed"] = missed.value
+    if overlap is not None:
+        said["overlap"] = overlap.value
+    return _order(series_id, "rules", said, json=json)
+
+
+def _order(text: str, verb: str, said: JsonMap, *, json: bool) -> int:
+    settings = house_settings.load()
+    with glance(settings.database) as tx:
+        series_id = _meant(tx, text)
+    given: JsonMap = {name: value for name, value in said.items() if value is not None}
+    with door.opened(settings) as way:
+        way.order_series(series_id, verb, given)
+    with glance(settings.database) as tx:
+        found = series.find(tx, series_id)
+        told = shapes.listed(tx, found, clock.now(), 1)
+        row = _row(tx, found, clock.now(), _zone(settings))
+    if json:
+        out.emit(told)
+    else:
+        out.table([row])
+    return codes.DONE
+
+
+def _meant(tx: Tx, text: str) -> SeriesId:
+    """The series that is meant by the first letters of its id, or by a task of it."""
+    kind = "task" if text.strip().lower().startswith("task-") else "ser"
+    letters = find.letters_of(text, kind)
+    fitting = series.ids_like(tx, f"ser-{letters}") if kind == "ser" else []
+    if len(fitting) > 1:
+        raise BadInput(find.several(text, fitting), field="id")
+    if fitting:
+        return fitting[0]
+    found = tasks.get(tx, find.task(tx, f"task-{letters}")).series_id
+    if found is None:
+        raise NotFound("series", find.shown(text))
+    return found
+
+
+def _short(tx: Tx, series_id: SeriesId) -> str:
+    letters = series_id.removeprefix("ser-")
+    for length in (10, 14, 18):
+        if len(series.ids_like(tx, f"ser-{letters[:length]}")) == 1:
+            return letters[:length]
+    return letters
+
+
+def _row(tx: Tx, found: Series, now: datetime, zone: ZoneInfo) -> list[Piece]:
+    ahead = series_orders.coming(tx, found, now, 1) if found.paused_at is None else []
+    soon = zones.shown(ahead[0].planned or ahead[0].at, zone) if ahead else "-"
+    state = _state(found)
+    when: Piece = state if state.text else soon
+    return [Ink(_short(tx, found.id), "dim"), when, rhythm.in_words(found.repeats), found.title]
+
+
+def _state(found: Series) -> Ink:
+    if found.ended_at is not None:
+        return Ink(f" ended: {found.why}", "dim")
+    return Ink(" paused" if found.paused_at else "", "yellow")
+
+
+def _told(found: Series, slot: Slot, zone: ZoneInfo) -> list[Piece]:
+    at = zones.shown(slot.planned or slot.at, zone)
+    late = f" by {_span(slot.late)}" if slot.late and slot.fate in _LATE else ""
+    fate = f"{slot.fate.value.replace('_', ' ')}{late}" if slot.fate else "to come"
+    flags = [_SAID[each] for each in sorted(rrule.flags(found.repeats, slot.at))]
+    return [at, Ink(fate, _INKS.get(slot.fate, "dim")), slot.why or "; ".join(flags) or found.title]
+
+
+def _span(late: timedelta) -> str:
+    return str(timedelta(seconds=round(late.total_seconds())))
+
+
+def _zone(settings: Settings) -> ZoneInfo:
+    return zones.owners(settings.zone, os.environ).zone
+
+
+def _stamp(text: str | None) -> str | None:
+    return stamp(moment(text)) if text is not None else None
+
+
+def _check_count(count: int) -> None:
+    if not 1 <= count <= _MOST:
+        raise BadInput(f"{count} is no number of slots; 1 to {_MOST} are told.", field="count")
+
+
+_LATE: Final = (Fate.LATE, Fate.CAUGHT_UP)
+_INKS: Final[dict[Fate | None, str]] = {
+    Fate.RAN: "green",
+    Fate.LATE: "yellow",
+    Fate.CAUGHT_UP: "yellow",
+    Fate.MISSED: "red",
+}

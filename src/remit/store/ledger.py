@@ -1,0 +1,83 @@
+"""The ledger of a series: what became of every slot. None vanishes.
+
+A slot that got a task is judged by it; one that got none, or whose task never began, by what was
+written down then. Slots that were passed over in a row stand in one row, and are told one by one.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import islice, takewhile
+from typing import Final
+
+from remit.model import rrule
+from remit.model.ids import SeriesId, TaskId
+from remit.model.series import ON_TIME, Fate, Repeats, Slot
+from remit.model.status import TERMINAL, Status
+from remit.store import rows, series
+from remit.store.database import Cell, Row, Tx
+
+MOST: Final = 1_000
+CANCELLED: Final = "it was cancelled before it began"
+_FAR: Final = 20_000
+_INSTANT: Final = timedelta(milliseconds=1)
+
+
+def of(
+    tx: Tx, series_id: SeriesId, since: datetime, until: datetime, limit: int = MOST
+) -> list[Slot]:
+    """The slots of a series between two moments, oldest first; without a fate is what waits."""
+    span: dict[str, Cell] = {"series": series_id, "since": rows.ms(since), "until": rows.ms(until)}
+    found: dict[datetime, Slot] = {}
+    skips = tx.all("list_ledger_skips", span)
+    known = series.get(tx, series_id) if any(row["slots"] != 1 for row in skips) else None
+    for row in sorted(skips, key=lambda each: -rows.number(each["slots"])):
+        # What is said of one slot alone is said last, and holds.
+        for at in _passed(row, known.repeats if known else None, since, until, limit):
+            found[at] = Slot(series_id, at, rows.word(Fate, row["fate"]), str(row["why"]))
+    for row in tx.all("list_ledger_tasks", {**span, "limit": limit}):
+        at = rows.at(row["slot_at"])
+        found[at] = _of_task(series_id, at, row, found.get(at))
+    return [found[at] for at in sorted(found)][:limit]
+
+
+def latest(tx: Tx, series_id: SeriesId, now: datetime, count: int) -> list[Slot]:
+    """The latest slots that are due, oldest first."""
+    until: dict[str, Cell] = {"series": series_id, "until": rows.ms(now) + 1, "limit": count}
+    made = tx.all("list_latest_slots", until)
+    since = rows.at(made[-1]["slot_at"]) if len(made) == count else datetime.min.replace(tzinfo=UTC)
+    return of(tx, series_id, since, now + _INSTANT, _FAR)[-count:]
+
+
+def _passed(
+    row: Row, repeats: Repeats | None, since: datetime, until: datetime, limit: int
+) -> Iterator[datetime]:
+    first, last = rows.at(row["from_at"]), rows.at(row["upto_at"])
+    if row["slots"] == 1 or repeats is None:
+        return (at for at in dict.fromkeys((first, last)) if since <= at < until)
+    after = max(first, since) - _INSTANT
+    upto = min(last, until - _INSTANT)
+    return islice(takewhile(lambda at: at <= upto, rrule.slots(repeats, after)), limit)
+
+
+def _of_task(series_id: SeriesId, at: datetime, row: Row, passed: Slot | None) -> Slot:
+    started = rows.moment(row["started_at"])
+    fate, why = None, None
+    if started is not None:
+        made = rows.at(row["created_at"])
+        fate = Fate.CAUGHT_UP if made - at > ON_TIME else Fate.RAN
+    elif passed is not None:
+        fate, why = passed.fate, passed.why
+    elif rows.word(Status, row["status"]) in TERMINAL:
+        fate, why = Fate.SKIPPED, CANCELLED
+    slot = Slot(
+        series_id,
+        at,
+        fate,
+        why,
+        TaskId(str(row["id"])),
+        rows.moment(row["scheduled_for"]),
+        started,
+    )
+    if fate is Fate.RAN and slot.late is not None and slot.late > ON_TIME:
+        return Slot(series_id, at, Fate.LATE, why, slot.task_id, slot.planned, started)
+    return slot

@@ -1,0 +1,139 @@
+"""A line of cron as an RRULE: five fields, or a name such as @daily. What differs is refused.
+
+Minutes and hours are those of the wall. Where every hour is meant they are counted instead, so that
+an hour that comes twice is run twice, as cron does it. The one thing no RRULE can say is a day of
+the month *or* a day of the week: cron means either, and that is refused with a sentence.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from remit.errors import BadInput
+from remit.model import rrule
+from remit.model.series import Repeats
+
+_NAMES: Final[Mapping[str, str]] = {
+    "@hourly": "0 * * * *",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@weekly": "0 0 * * 0",
+    "@monthly": "0 0 1 * *",
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+}
+_DAYS: Final = ("SU", "MO", "TU", "WE", "TH", "FR", "SA")
+_MONTHS: Final = (
+    *("jan", "feb", "mar", "apr", "may", "jun"),
+    *("jul", "aug", "sep", "oct", "nov", "dec"),
+)
+_SUNDAY: Final = 7  # as much as 0
+_PART: Final = re.compile(r"(\*|[0-9a-z]{1,3})(?:-([0-9a-z]{1,3}))?(?:/([0-9]{1,2}))?")
+_FIELDS: Final = 5
+_EXAMPLE: Final = "Five fields make one: 30 8 * * 1-5 is half past eight on weekdays."
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    name: str
+    least: int
+    most: int
+    words: tuple[str, ...] = ()  # what its numbers are called, from the least on
+
+
+_SHAPE: Final = (
+    _Field("minute", 0, 59),
+    _Field("hour", 0, 23),
+    _Field("day of the month", 1, 31),
+    _Field("month", 1, 12, _MONTHS),
+    _Field("day of the week", 0, 7, ("sun", "mon", "tue", "wed", "thu", "fri", "sat")),
+)
+
+
+def repeats(line: str, zone: str, now: datetime) -> Repeats:
+    """How often a line of cron comes back, in a zone, and the first time it does after now."""
+    text = " ".join(line.split()).casefold()
+    words = _NAMES.get(text, text).split()
+    if len(words) != _FIELDS:
+        raise _bad(line, f"it has {len(words)} field{'s' * (len(words) != 1)}")
+    minutes, hours, days, months, weekdays = (
+        _read(line, word, field) for word, field in zip(words, _SHAPE, strict=True)
+    )
+    if days and weekdays:
+        raise _bad(line, "it names days of the month and of the week, and cron means either")
+    rule = _often(words, minutes, hours)
+    rule += f";BYMONTH={_many(months)}" if months else ""
+    rule += f";BYMONTHDAY={_many(days)}" if days else ""
+    named = dict.fromkeys(_DAYS[day % 7] for day in weekdays)  # Sunday is 0, and 7
+    rule += f";BYDAY={','.join(named)}" if named else ""
+    return _first(line, Repeats(rule, zone, _anchor(rule, zone, minutes, now)), now)
+
+
+def _often(words: list[str], minutes: list[int], hours: list[int]) -> str:
+    every = words[0].removeprefix("*/") if words[0].startswith("*/") else "1" * (words[0] == "*")
+    if not hours and every and 60 % int(every) == 0:
+        return f"FREQ=MINUTELY;INTERVAL={every}"
+    if not hours and len(minutes) == 1:
+        return "FREQ=HOURLY"
+    hours, minutes = hours or list(range(24)), minutes or list(range(60))
+    return f"FREQ=DAILY;BYHOUR={_many(hours)};BYMINUTE={_many(minutes)}"
+
+
+def _anchor(rule: str, zone: str, minutes: list[int], now: datetime) -> datetime:
+    """From where it is counted: the hour that is, or the minute of it."""
+    local = now.astimezone(rrule.zone_of(zone))
+    minute = minutes[0] if rule.startswith("FREQ=HOURLY") else 0
+    start = local.replace(minute=minute, second=0, microsecond=0)
+    return start.astimezone(UTC) - timedelta(hours=1)
+
+
+def _first(line: str, found: Repeats, now: datetime) -> Repeats:
+    """The first time is one that the rule names: it is always one of the slots."""
+    # The anchor itself need not be allowed; whatever follows it is.
+    first = next(rrule.slots(found, max(now, found.first)), None)
+    if first is None:
+        raise _bad(line, "it never comes")
+    return Repeats(found.rule, found.zone, first)
+
+
+def _read(line: str, word: str, field: _Field) -> list[int]:
+    """The numbers that a field names; none at all is every one."""
+    found: set[int] = set()
+    for part in word.split(","):
+        match = _PART.fullmatch(part)
+        if match is None:
+            raise _bad(line, f"{part!r:.20} is no {field.name}")
+        found |= _range(line, match, field)
+    every = found >= set(range(field.least, field.most + (field.most != _SUNDAY)))
+    return [] if every else sorted(found)
+
+
+def _range(line: str, match: re.Match[str], field: _Field) -> set[int]:
+    start, end, step = match.groups()
+    if start == "*":
+        low, high = field.least, field.most - (field.most == _SUNDAY)
+    else:
+        low = _number(line, start, field)
+        high = _number(line, end, field) if end else field.most if step else low
+    if low > high or step == "0" or (start == "*" and end):
+        raise _bad(line, f"{match[0]!r:.20} is no {field.name}")
+    return set(range(low, high + 1, int(step or 1)))
+
+
+def _number(line: str, word: str, field: _Field) -> int:
+    if word in field.words:
+        return field.words.index(word) + field.least
+    if not word.isdecimal() or not field.least <= int(word) <= field.most:
+        raise _bad(line, f"{word!r:.20} is no {field.name}")
+    return int(word)
+
+
+def _many(numbers: list[int]) -> str:
+    return ",".join(map(str, numbers))
+
+
+def _bad(line: str, why: str) -> BadInput:
+    sentence = f"{line!r:.80} is no line of cron that can be kept: {why}. {_EXAMPLE}"
+    return BadInput(sentence, field="cron")
