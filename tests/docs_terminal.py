@@ -259,6 +259,8 @@ class Terminal:
         """What was shown, as if the checkout were in ~/remit and the port the usual one."""
         text = "\n".join(shown).strip("\n").replace(str(self.folder), "~/remit")
         text = text.replace(str(Path(sys.executable).parent), "~/remit/.venv/bin")
+        # A secret is one even if it is used up.
+        text = re.sub(r"(sign-in\?code=|remit_)[\w-]{43}", r"\1…", text)
         return text.replace(f":{self.port}", ":7316").splitlines()
 
     def _start(self, command: str, wanted: Sequence[str]) -> list[str]:
@@ -296,7 +298,8 @@ class Terminal:
         plain = {key: value for key, value in os.environ.items() if not key.startswith("REMIT_")}
         path = os.pathsep.join([str(tools), str(Path(sys.executable).parent), plain["PATH"]])
         told = {"PATH": path, "HOME": str(self.folder), "REMIT_SERVER_PORT": str(self.port)}
-        return plain | told | {"NO_COLOR": "1", "TZ": "UTC"}
+        quiet = {"REMIT_CALENDAR_OWN": "false"}  # its port is one, and many run here at once
+        return plain | told | quiet | {"NO_COLOR": "1", "TZ": "UTC"}
 
     @property
     def _in(self) -> IO[str]:

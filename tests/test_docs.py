@@ -261,6 +261,7 @@ def test_every_route_is_told_with_its_parameters() -> None:
     there = {
         f"`{route.method} {route.path}`": ", ".join(f"`{query.name}`" for query in route.query)
         for route in table(7316, debug=True)
+        if not route.page
     }
     mirrored = [row for row in _table(DOCS / "reference/api.md", "route") if row[2] == "as above"]
 

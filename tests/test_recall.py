@@ -117,7 +117,7 @@ async def test_at_ten_runs_the_last_three_stay_whole_and_the_others_are_summed_u
     assert (before, len(told)) == ("", 7)
     assert told[0] == "2026-03-03 News\nDay 1.\nMore."
     upto = (NOW + timedelta(days=7), 7)
-    assert kept == [Summary("Seven days of news.", upto, 7, past(1).ended_at, Taint.OWNER)]
+    assert kept == [Summary("Seven days of news.", upto, 7, past(1).ended_at, Taint.OWNER, 7)]
 
 
 @pytest.mark.parametrize("last", [{"context": 50_000}, {"size": MOST_WHOLE}])

@@ -14,7 +14,7 @@ from remit import wiring
 from remit.model import rrule
 from remit.model.codec import to_json
 from remit.model.ids import Ids, SeriesId, SessionId
-from remit.model.series import Repeats, Series
+from remit.model.series import Fate, Repeats, Series
 from remit.model.status import Status
 from remit.model.task import Cue, Source, SourceKind, Task
 from remit.settings import Settings
@@ -84,7 +84,7 @@ async def test_after_a_long_absence_the_latest_slot_is_run_once(tmp_path: Path) 
         await world.run(timedelta(minutes=30))
         assert first.series_id is not None
         made = await occurrences(world, first.series_id)
-        (skipped,) = await world.house.db.read(slots.skipped, first.series_id)
+        skipped, alone = await world.house.db.read(slots.skipped, first.series_id)
 
     assert len(world.outbox.sent) == 3
     assert [task.status for task in made] == [
@@ -92,6 +92,7 @@ async def test_after_a_long_absence_the_latest_slot_is_run_once(tmp_path: Path) 
         *(Status.CANCELLED, Status.COMPLETED, Status.READY),
     ]
     assert (skipped.slots, made[3].slot) == (8, DAILY.first + 11 * DAY)
+    assert (alone.first, alone.fate, skipped.fate) == (made[2].slot, Fate.MISSED, Fate.MISSED)
     assert {made[2].slot, *_days(skipped)} | {made[3].slot} == {
         DAILY.first + n * DAY for n in range(2, 12)
     }
@@ -198,7 +199,7 @@ def test_every_slot_is_put_in_or_written_down_once_and_in_order(rule: str, gaps:
     ids = Ids(lambda: START, Random(1).getrandbits)  # noqa: S311 - ids, not secrets
     each, now = _series(rule), START
     put_in: list[datetime] = [each.last]
-    missed = 0
+    missed, reached = 0, each.last
     for minutes in gaps:
         now += timedelta(minutes=minutes)
         if each.last > now:
@@ -210,13 +211,14 @@ def test_every_slot_is_put_in_or_written_down_once_and_in_order(rule: str, gaps:
         assert sum(slot <= now for slot in slots_made) <= 1
         missed += step.skipped.slots if step.skipped else 0
         put_in += slots_made
+        reached = max(put_in[-1], step.latest)
         if step.over:
             break
         each = replace(each, last=put_in[-1])
 
     assert all(earlier < later for earlier, later in pairwise(put_in))
     known = rrule.slots(each.repeats, START - DAY)
-    assert len(put_in) + missed == len(list(takewhile(lambda slot: slot <= put_in[-1], known)))
+    assert len(put_in) + missed == len(list(takewhile(lambda slot: slot <= reached, known)))
 
 
 def _series(rule: str) -> Series:

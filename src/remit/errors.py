@@ -6,7 +6,8 @@ RemitError
 ├── NotFound            the caller named something that is not here
 ├── Conflict            the caller came too late, or asks for what may not be
 │   ├── IllegalMove     a task was asked to become what it may not become
-│   └── AlreadyDecided  somebody answered this review before
+│   ├── AlreadyDecided  somebody answered this review before
+│   └── Changed         it is no longer as the caller saw it
 ├── Failed              a step did not work out; the engine decides what follows
 │   ├── Transient       it may work later
 │   └── Permanent       it will not
@@ -61,6 +62,10 @@ class IllegalMove(Conflict):
 class AlreadyDecided(Conflict):
     def __init__(self, review: str, answer: str, at: str) -> None:
         super().__init__(f"Review {review} was decided before: {answer}, at {at}.")
+
+
+class Changed(Conflict):
+    """The caller decided by what is out of date; look again."""
 
 
 class Failed(RemitError):

@@ -1,56 +1,100 @@
 """What the owner may do to a task at any time: pause, resume, cancel, run now, delete, retry."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 from remit.errors import Conflict
-from remit.model.codec import JsonMap
+from remit.model.codec import JsonMap, stamp
 from remit.model.delivery import Delivery, DeliveryStatus
-from remit.model.ids import TaskId
+from remit.model.ids import Ids, SeriesId, TaskId
 from remit.model.plan import Item
-from remit.model.task import Cue, Source, Task
+from remit.model.series import Missed, Overlap, Series
+from remit.model.status import Status
+from remit.model.task import Creator, Cue, Source, Task, TaskType
 from remit.ports import Clock
-from remit.store import moves, tasks
-from remit.store.database import Database
+from remit.store import inbox, moves, series, series_orders, tasks
+from remit.store.database import Database, Tx
 
 LEFT_OUT: Final = "left_out"  # in a retry's context: what was sent before, and is not sent again
 
 
 class Owner:
-    def __init__(self, db: Database, clock: Clock) -> None:
+    def __init__(self, db: Database, clock: Clock, ids: Ids) -> None:
         self._db = db
         self._clock = clock
+        self._ids = ids
 
-    async def pause(self, task_id: TaskId) -> Task:
+    async def pause(self, task_id: TaskId, version: str | None = None) -> Task:
         """Stop at the next boundary, never in the middle of a send."""
-        return await self._db.write(moves.pause, task_id, self._clock.now())
+        return await self._do(moves.pause, task_id, version)
 
-    async def undo(self, task_id: TaskId) -> Task:
+    async def undo(self, task_id: TaskId, version: str | None = None) -> Task:
         """Call back what was approved, while nothing of it is on its way."""
-        return await self._db.write(moves.undo, task_id, self._clock.now())
+        return await self._do(moves.undo, task_id, version)
 
-    async def resume(self, task_id: TaskId) -> Task:
+    async def resume(self, task_id: TaskId, version: str | None = None) -> Task:
         """Go on where it was."""
-        return await self._db.write(moves.resume, task_id, self._clock.now())
+        return await self._do(moves.resume, task_id, version)
 
-    async def cancel(self, task_id: TaskId) -> Task:
+    async def cancel(self, task_id: TaskId, version: str | None = None) -> Task:
         """End it; a running task ends at its next boundary."""
-        return await self._db.write(moves.cancel, task_id, self._clock.now())
+        return await self._do(moves.cancel, task_id, version)
 
-    async def run_now(self, task_id: TaskId) -> Task:
-        """Start at once what was planned for later."""
-        return await self._db.write(moves.hasten, task_id, self._clock.now())
+    async def run_now(self, task_id: TaskId, version: str | None = None) -> Task:
+        """Start at once what was planned for later.
 
-    async def delete(self, task_id: TaskId) -> Task:
+        An occurrence to come keeps its slot: another task of its session is run, and returned.
+        """
+        task, now = await self._db.read(tasks.get, task_id), self._clock.now()
+        if not _is_to_come(task, now):
+            return await self._do(moves.hasten, task_id, version)
+        beside = _beside(task, self._ids, now)
+        if version is None:
+            return await self._db.write(_run_beside, task_id, beside, now)
+        return await self._db.write(tasks.matching, version, _run_beside, task_id, beside, now)
+
+    async def delete(self, task_id: TaskId, version: str | None = None) -> Task:
         """Hide an ended task; cancel a live one, and hide it once it has ended."""
-        now = self._clock.now()
-        task = await self._db.read(tasks.get, task_id)
-        if task.ended:
-            return await self._db.write(tasks.delete, task_id, now)
-        return await self._db.write(moves.cancel, task_id, now, hide=True)
+        return await self._do(moves.delete, task_id, version)
+
+    async def seen(self, task_id: TaskId) -> Task:
+        """He has looked at how it ended; it waits for him no longer."""
+        return await self._db.write(inbox.see, task_id, self._clock.now())
 
     async def undelete(self, task_id: TaskId) -> Task:
         return await self._db.write(tasks.undelete, task_id, self._clock.now())
+
+    # Series -----------------------------------------------------------------------------------
+
+    async def pause_series(self, series_id: SeriesId) -> Series:
+        """Put in nothing more, and hold what waits for its time."""
+        return await self._db.write(series_orders.pause, series_id, self._clock.now())
+
+    async def resume_series(self, series_id: SeriesId) -> Series:
+        """Go on with the next slot."""
+        return await self._db.write(series_orders.resume, series_id, self._clock.now())
+
+    async def end_series(self, series_id: SeriesId) -> Series:
+        """Put in nothing more, and cancel what waits for its time."""
+        return await self._db.write(series_orders.end, series_id, self._clock.now())
+
+    async def skip_slot(self, series_id: SeriesId, slot: datetime | None = None) -> Series:
+        """Leave one slot out: the next one, if none is named."""
+        return await self._db.write(series_orders.skip, series_id, slot, self._clock.now())
+
+    async def move_slot(self, series_id: SeriesId, slot: datetime | None, to: datetime) -> Task:
+        """Run one occurrence at another time."""
+        return await self._db.write(series_orders.move, series_id, slot, to, self._clock.now())
+
+    async def rule_series(
+        self, series_id: SeriesId, missed: Missed | None, overlap: Overlap | None
+    ) -> Series:
+        """Say what becomes of slots that are missed or meet; what is None stays as it was."""
+        return await self._db.write(series.rule, series_id, missed=missed, overlap=overlap)
+
+    # Again ------------------------------------------------------------------------------------
 
     async def retry(self, task_id: TaskId, ref: str) -> Cue:
         """What to admit so that an ended task is tried again: a new task in the same session.
@@ -58,7 +102,10 @@ class Owner:
         What the old one had sent is left out, and named in the new one's context.
         """
         task = await self._db.read(tasks.get, task_id)
-        if not task.ended:
+        if task.ended:
+            # Whoever tries it again has looked at how it ended.
+            await self._db.write(inbox.see, task_id, self._clock.now())
+        else:
             sentence = f"Task {task.id} is {task.status}; only an ended task can be tried again."
             raise Conflict(sentence)
         return Cue(
@@ -76,8 +123,58 @@ class Owner:
             session_id=task.session_id,
             retry_of=task.id,
             assigned_agent=task.assigned_agent,
+            created_by=_asker(task),
             taint=task.taint,
         )
+
+    async def _do(
+        self,
+        verb: Callable[[Tx, TaskId, datetime], Task],
+        task_id: TaskId,
+        version: str | None,
+    ) -> Task:
+        """Do it, if the task is still as it was seen; who names no version takes it as it is."""
+        now = self._clock.now()
+        if version is None:
+            return await self._db.write(verb, task_id, now)
+        return await self._db.write(tasks.matching, version, verb, task_id, now)
+
+
+def _is_to_come(task: Task, now: datetime) -> bool:
+    """Whether it waits for a slot of its series."""
+    planned = task.scheduled_for or task.slot
+    waits = task.started_at is None and task.status in (Status.NEW, Status.READY)
+    return waits and task.slot is not None and planned is not None and planned > now
+
+
+def _run_beside(tx: Tx, task_id: TaskId, beside: Task, now: datetime) -> Task:
+    if _is_to_come(tasks.get(tx, task_id), now):
+        return tasks.admit(tx, beside)
+    return moves.hasten(tx, task_id, now)
+
+
+def _beside(task: Task, ids: Ids, now: datetime) -> Task:
+    """The same work now; who asks for it twice within a minute asks for it once."""
+    minute = now.replace(second=0, microsecond=0)
+    return replace(
+        task,
+        id=ids.task(),
+        type=TaskType.IMMEDIATE,
+        source=Source(task.source.kind, f"{task.id}@{stamp(minute)}"),
+        status=Status.NEW,
+        created_at=now,
+        last_updated=now,
+        created_by=_asker(task),
+        repeats=None,
+        slot=None,
+        scheduled_for=None,
+        delivery=tuple(replace(each, id=ids.delivery()) for each in task.delivery),
+    )
+
+
+def _asker(task: Task) -> Creator:
+    """What an agent asked for does not become the owner's words because he wants it again."""
+    return Creator.AGENT if task.created_by is Creator.AGENT else Creator.USER
 
 
 def _still_to_come(task: Task, now: datetime) -> datetime | None:

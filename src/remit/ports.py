@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import ParamSpec, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from remit.model.contract import Criterion, Finding, Verdict
-from remit.model.delivery import Accepted, Answer, Delivery, Keeps, Parcel, Refused
+from remit.model.delivery import Answer, Delivery, Found, Keeps, Parcel, Sends
 from remit.model.permit import Reach, Unsure
 from remit.model.plan import Item
 from remit.model.reply import Prompt, Reply
@@ -92,8 +92,12 @@ class Reconciles(Protocol):
     def grace(self) -> float:
         """Seconds that are waited for news before the owner is asked."""
 
-    async def find(self, parcel: Parcel) -> Accepted | Refused | None:
-        """What became of a message; None if nobody can say."""
+    async def find(self, parcel: Parcel) -> Found | None:
+        """What became of a message; None if nobody can say.
+
+        Who knows a message again by its key may be given it once more: under one key it is one. A
+        retry says that it never left, and is for who knows of every message that it took.
+        """
 
 
 @runtime_checkable
@@ -141,8 +145,11 @@ class Ledger(Protocol):
     async def split(self, delivery: Delivery, parts: Sequence[str]) -> None:
         """Make one delivery into several, each with the text it will send."""
 
-    async def clear(self, delivery: Delivery, answer: Accepted | Refused) -> None:
+    async def clear(self, delivery: Delivery, answer: Found) -> None:
         """Settle a doubt by what the channel found out."""
+
+    async def sends(self, delivery: Delivery) -> Sends:
+        """What was tried so far."""
 
 
 class Steps(Protocol):

@@ -45,7 +45,7 @@ def _same(house: House) -> House:
 class Served:
     """Opens a house in a thread of its own and serves it; the engine works only if asked to."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each may be given, none must
         self,
         home: Path,
         *,
@@ -54,12 +54,14 @@ class Served:
         brain: Brain | None = None,
         alter: Callable[[House], House] = _same,
         settings: Settings | None = None,
+        port: int = 0,
     ) -> None:
         self.home = home
         self.clock = FrozenClock()
         self.outbox = Outbox()
         self.house: House
         self.url = ""
+        self._port = port
         self._works, self._debug, self._alter = works, debug, alter
         self._brain = brain or parse(SCRIPT)
         self._settings = settings or Settings(home=home)
@@ -67,7 +69,9 @@ class Served:
         self._loop: asyncio.AbstractEventLoop
         self._serving: asyncio.Task[None]
         self._thread = threading.Thread(target=lambda: asyncio.run(self._live()), daemon=True)
-        self.client = httpx2.Client(timeout=20, trust_env=False)
+        # A line that was kept may be closed by the server just as the next request goes out.
+        fresh = httpx2.Limits(max_keepalive_connections=0)
+        self.client = httpx2.Client(timeout=20, trust_env=False, limits=fresh)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -180,9 +184,10 @@ class Served:
 
     async def _serve(self) -> None:
         if self._works:
+            await self.house.talk.start()
             await self.house.engine.start()
         self._serving = asyncio.create_task(
-            serve(self.house, port=0, debug=self._debug, token=TOKEN, ready=self._listens)
+            serve(self.house, port=self._port, debug=self._debug, token=TOKEN, ready=self._listens)
         )
         with suppress(asyncio.CancelledError):
             await self._serving

@@ -190,7 +190,8 @@ class Terminal:
     def _environ(self, more: dict[str, str]) -> dict[str, str]:
         kept = ("PATH", "HOME", "LANG", "COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG")
         plain = {name: os.environ[name] for name in kept if name in os.environ}
-        return plain | {"REMIT_HOME": str(self.home), "TERM": "xterm", "TZ": "UTC"} | more
+        quiet = {"REMIT_CALENDAR_OWN": "false"}  # its port is one, and many run here at once
+        return plain | quiet | {"REMIT_HOME": str(self.home), "TERM": "xterm", "TZ": "UTC"} | more
 
 
 @dataclass(frozen=True)

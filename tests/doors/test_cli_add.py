@@ -41,7 +41,7 @@ def test_a_receipt_accounts_for_every_clause(seat: Terminal) -> None:
     said = seat.run("add", "Hi! Remind me tomorrow at 9:30 to call mom.")
 
     assert said.code == 0
-    assert re.search(r"Task +call mom\n", said.out)
+    assert re.search(r"Task +Call mom\n", said.out)
     assert re.search(r"Runs +\w{3} \S+ 09:30 \+0[12]:00 \(Europe/Berlin\) \(in .+\)\n", said.out)
     assert re.search(r"Clauses +declined: Hi! \(It asks for no task\.\)\n", said.out)
     assert re.search(r" +time: tomorrow at 9:30\n", said.out)

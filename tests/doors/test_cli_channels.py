@@ -157,6 +157,27 @@ async def test_a_test_that_succeeds_lets_go_on_what_waited_for_the_channel(tmp_p
         assert sorted(message.text[:5] for message in provider.accepted) == ["Hello", "Test "]
 
 
+async def test_a_test_to_a_contact_asks_the_owner_and_then_goes_to_that_address(
+    tmp_path: Path,
+) -> None:
+    async with Provider() as provider:
+        seat = seated(tmp_path, provider.url)
+        anna = "4915112345678"
+        added = ("contacts", "add", "Anna Weber", "--channel", f"ninas_whatsapp={anna}")
+        assert (await typed(seat, *added)).code == 0
+        unasked = await typed(seat, "channels", "test", "ninas_whatsapp", "--to", "Anna Weber")
+        assert unasked.code == 4, "nobody but the owner is written to unasked"
+        assert "Send this to Anna Weber" in unasked.out
+        assert provider.accepted == []
+
+        assert (await typed(seat, "contacts", "allow", "Anna Weber", "ninas_whatsapp")).code == 0
+        said = await typed(
+            seat, "channels", "test", "ninas_whatsapp", "--to", "Anna Weber", "--json"
+        )
+        assert (said.code, said.json["status"]) == (0, "sent")
+        assert [message.to for message in provider.accepted] == [anna]
+
+
 async def test_a_refused_test_says_why_and_fails(tmp_path: Path) -> None:
     async with Provider() as provider:
         provider.orders = [Order(status=400, code=131026, details="No such number.")]

@@ -152,5 +152,42 @@ def test_on_a_terminal_the_inbox_asks_one_thing_at_a_time(tmp_path: Path) -> Non
     assert seat.run("run", held).out == "My.words\n"
 
 
+def test_a_key_of_the_inbox_approves_and_asks_no_more_about_this_person_there(
+    tmp_path: Path,
+) -> None:
+    seat = Terminal(tmp_path)
+    added = ("contacts", "add", "Bob Stone", "--channel", "outbox=bob@example.test")
+    assert seat.run(*added).code == 0
+    sent, held = asked(seat, "Find two parks", "--to", "Bob Stone"), asked(seat, "untagged")
+    said = seat.type(("inbox",), ("w", "w", "q"))
+
+    assert said.out.count("[w] approve, and always write there unasked") == 1, "of one question"
+    assert [seat.status(task) for task in (sent, held)] == ["delivering", "needs_review"]
+    listed = seat.run("contacts", "show", "Bob Stone").out
+    assert "you said allow on dashboard" in listed
+
+
 def test_an_empty_inbox_says_so(tmp_path: Path) -> None:
     assert Terminal(tmp_path).run("inbox") == Said(0, "", "Nothing waits for you.\n")
+
+
+def test_a_question_can_be_put_off_and_the_next_visit_does_not_ask_it(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    task = asked(seat, "Find two parks", "--to", "Anna")
+    said = seat.type(("inbox",), ("l", "no number", "l", "3"))
+    again = seat.type(("inbox",), ())
+    listed = seat.run("inbox")
+
+    assert (said.code, again.code) == (0, 0)
+    assert "'no number' is no number of hours" in said.out + said.err
+    assert "It comes back in 3 hours." in said.out
+    assert "1 question put off till later." in again.out + again.err
+    assert "back in" in listed.out
+    assert seat.status(task) == "needs_review"
+
+
+def test_a_text_is_sent_back_with_a_word(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    task = asked(seat, "Find two parks", "--to", "Anna")
+    assert seat.type(("inbox",), ("r", "Three parks")).code == 0
+    assert seat.status(task) == "running"

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from remit.cli.rhythm import in_words
+from remit.model.rhythm import in_words
 from remit.model.series import Repeats
 
 
@@ -21,6 +21,11 @@ from remit.model.series import Repeats
         ("FREQ=MONTHLY;BYDAY=-1FR;BYHOUR=9", "every month, on the last Friday at 09:00"),
         ("FREQ=YEARLY;BYMONTH=3;BYMONTHDAY=8;BYHOUR=9", "every year, on day 8 of March at 09:00"),
         ("FREQ=HOURLY;INTERVAL=2", "every 2 hours"),
+        ("FREQ=DAILY;BYHOUR=20,8;BYMINUTE=0", "every day at 08:00 and 20:00"),
+        (
+            "FREQ=DAILY;BYHOUR=9,10,11;BYMINUTE=0,30",
+            "every day at 6 times from 09:00 to 11:30",
+        ),
         ("FREQ=DAILY;BYHOUR=9;UNTIL=20260401T215959Z", "every day at 09:00 until 2026-04-01"),
     ],
 )

@@ -26,13 +26,10 @@ def test_health_needs_no_token(still: Served) -> None:
     assert answer.json() == {"status": "ok", "version": __version__}
 
 
-def test_whoever_comes_by_is_greeted(still: Served) -> None:
+def test_whoever_comes_by_is_shown_the_way_in(still: Served) -> None:
     answer = still.client.get(still.url + "/")
 
-    assert answer.status_code == 200
-    assert answer.headers["content-type"].startswith("text/plain")
-    assert answer.text.startswith("Remit ")
-    assert "is running" in answer.text
+    assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in?next=/")
 
 
 def test_a_sentence_is_enough_for_a_task_and_its_result_goes_to_the_dashboard(

@@ -44,6 +44,7 @@ INNER = {
     "lease",
     "attempts",
     "crashes",
+    "seen_at",  # about the owner, not about the task
 }
 RENAMED = {"source", "series_id", "slot", "contract", "verdict", "rule", "created_at"}
 

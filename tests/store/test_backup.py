@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from remit.errors import BadInput, StoreBusy, StoreCorrupt, StoreForeign, StoreTrouble
+from remit.model.caller import Scope
 from remit.model.delivery import DeliveryStatus
 from remit.model.ids import TaskId
 from remit.model.review import Answered, Decision
 from remit.model.status import PAUSABLE, Actor, Reason, Status
-from remit.store import backup, deliveries, events, home, moves, reviews
+from remit.store import backup, callers, deliveries, events, home, moves, reviews
 from remit.store.connection import connect
 from remit.testing import Outbox, World
 from tests.store.scene import AT, BODY, DIGEST, Scene
@@ -131,6 +132,24 @@ def test_a_restored_file_holds_back_what_may_be_done_already(
     scene.now = AT + DAY
     assert scene.claim() == []
     scene.close()
+
+
+def test_whoever_was_shut_out_since_the_backup_stays_out(scene: Scene, tmp_path: Path) -> None:
+    token = callers.Token(
+        id="tok-1", name="robot", scopes=frozenset({Scope.READ}), agent=True, created_at=AT
+    )
+    browser = callers.SignIn(id="sig-1", created_at=AT, expires_at=AT + 30 * DAY)
+    scene.do(callers.add_token, token, b"t")
+    scene.do(callers.add_sign_in, browser, b"s")
+    saved = backup.save(scene.path, tmp_path / "backups", AT, quiet)
+    scene.close()
+
+    backup.restore(saved, scene.path, AT)
+
+    restored = Scene(scene.path)
+    assert callers.token_of(restored.tx, b"t", AT) is None
+    assert callers.sign_in_of(restored.tx, b"s", AT) is None
+    restored.close()
 
 
 def test_what_was_on_the_wire_is_in_doubt_and_the_old_file_is_kept(

@@ -113,7 +113,7 @@ def test_a_flipped_bit_is_noticed_or_hit_nothing(
         damaged[place] ^= 1 << dice.randrange(8)
         survived += survives(tmp_path / "agent.db", bytes(damaged), essence)
 
-    assert 0 < survived < FLIPS * 0.6  # a page of an empty table holds nothing to hit
+    assert 0 < survived < FLIPS * 0.75  # a page of an empty table holds nothing to hit
 
 
 def test_a_block_of_noise_is_noticed_or_hit_nothing(

@@ -9,9 +9,11 @@ import pytest
 from remit.model.conversation import Action, Role
 from remit.model.delivery import DeliveryStatus
 from remit.model.reply import Policy
+from remit.model.series import Fate, Missed, Overlap
 from remit.model.status import BY_PAIR, MOVES, PAUSABLE, TERMINAL, Reason, Status
 from remit.model.task import Creator, Priority, SourceKind, Taint, TaskType
 from remit.store import home
+from remit.store.occurrences import State
 from tests.store.scene import Scene
 
 PAIRS = [(was, to) for was, to in product(Status, Status) if was is not to]
@@ -46,8 +48,14 @@ WORDS: dict[tuple[str, str], set[str]] = {
     ("attempts", "answer"): {"accepted", "retry", "refused", "unknown"},
     ("permissions", "policy"): set(Policy),
     ("sessions", "taint"): set(Taint),
+    ("series", "missed"): set(Missed),
+    ("series", "overlap"): set(Overlap),
+    ("skips", "fate"): {Fate.SKIPPED, Fate.MISSED},
+    ("occurrences", "taint"): set(Taint),
+    ("occurrences", "state"): set(State),
     ("turns", "role"): set(Role),
     ("turns", "task_action"): set(Action),
+    ("mentions", "action"): set(Action),
 }
 
 
@@ -192,5 +200,7 @@ def _checked(table: str, column: str) -> set[str]:
     schema = "\n".join(home.migrations())
     body = re.search(rf"CREATE TABLE {table} \((.*?)\n\)", schema, re.DOTALL)
     assert body is not None
-    check = re.search(rf"CHECK \(({column} (?:IN|=) [^)]*)\)", body[1])
+    added = re.findall(rf"ALTER TABLE {table} ADD COLUMN [^;]*;", schema)
+    whole = "\n".join((body[1], *added))
+    check = re.search(rf"CHECK \(({column} (?:IN|=) [^)]*)\)", whole)
     return set(re.findall(r"'(\w+)'", check[1])) if check else set()

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from remit.model.ids import SessionId
+from remit.model.ids import SeriesId, SessionId
 from remit.model.status import Status
-from remit.model.task import Priority, SourceKind, TaskType
+from remit.model.task import Priority, SourceKind, Taint, TaskType
 from remit.store import home, queue, search, tasks
 from remit.store.connection import SqliteTx
 from remit.store.database import SQL, Params, Row, statement
-from remit.store.search import Filter
+from remit.store.search import Filter, Sort
 from remit.store.sqlite import Sqlite
 from tests.store.scene import AT, ROOMY, WORKER, Scene
 
@@ -24,12 +24,28 @@ WHOLE = {
     "audit_reviews": "at the start, of small files",
     "audit_sends": "at the start, of small files",
     "count_by_status": "along two small indexes",
+    "count_open_reviews": "the index holds only what is open",
+    "count_reviews_by_reason": "the index holds only what is open",
+    "count_unseen_results": "of the newest results, as many as are looked through",
+    "count_views": "a few, as many as a person names",
     "doubt_all_sends": "once, after a restore",
+    "end_all_sign_ins": "once, after a restore",
+    "find_conversation_on": "from the newest on, until one is of this channel",
     "last_event": "its first row, from the end",
+    "list_calendars": "a few, as many as a person has",
+    "list_refused_resources": "for who asks to see them",
+    "list_granted_reviews": "the index holds only what is open",
     "list_open_reviews": "the index holds only what is open",
     "list_orphans": "the index holds only what is held",
+    "list_owed": "the index holds only what is owed",
     "list_permissions": "a few lines, for who asks to see them",
+    "revoke_all_tokens": "once, after a restore",
     "list_permissions_on": "the owner's own words about people are few",
+    "list_sign_ins": "a few browsers, for who asks to see them",
+    "list_tokens": "a few lines, for who asks to see them",
+    "sweep_codes": "a handful, when a link is made",
+    "list_unseen_results": "of the newest results, as many as are looked through",
+    "list_views": "a few, as many as a person names",
     "sweep_keys": "now and then, of a day's keys",
 }
 INTENDED = {
@@ -44,6 +60,11 @@ INTENDED = {
     "list_task_events": "events_by_task (task_id=? AND n>?)",
     "list_open_reviews": "reviews_open",
     "list_orphans": "tasks_held",
+    "list_next_tasks": "tasks_planned (scheduled_for>?)",
+    "list_planned_tasks": "tasks_planned (scheduled_for>? AND scheduled_for<?)",
+    "list_ended_tasks": "tasks_ended (status=? AND completed_at>? AND completed_at<?)",
+    "list_unseen_failures": "tasks_ended (status=? AND completed_at>?)",
+    "count_status": "COVERING INDEX tasks_by_status (status=?)",
     "list_ids_like": "sqlite_autoindex_tasks_1 (id>? AND id<?)",
 }
 
@@ -101,6 +122,15 @@ PAGES = {
     "a source": (Filter(source=SourceKind.MANUAL), "SCAN tasks"),
     "a type": (Filter(type=TaskType.IMMEDIATE), "SCAN tasks"),
     "a priority": (Filter(priority=Priority.LOW), "SCAN tasks"),
+    "a rare source": (Filter(source=SourceKind.EMAIL), "tasks_by_source (source_kind=?)"),
+    "a rare priority": (Filter(priority=Priority.HIGH), "tasks_by_priority (priority=?)"),
+    "a taint": (Filter(taint=Taint.PUBLIC), "tasks_by_taint (taint=?)"),
+    "a channel": (Filter(channel="email"), "deliveries_by_channel (channel=?)"),
+    "a series": (Filter(series=SeriesId("s")), "tasks_by_series (series_id=?)"),
+    "what comes back": (Filter(recurring=True), "tasks_recurring"),
+    "what has a time": (Filter(type=TaskType.SCHEDULED), "tasks_scheduled"),
+    "what is due": (Filter(sort=Sort.DUE), "tasks_planned (scheduled_for>?)"),
+    "what changed last": (Filter(sort=Sort.UPDATED), "SCAN events"),
     "words": (Filter(text="plants"), "tasks_text VIRTUAL TABLE"),
     "words and a status": (
         Filter(text="plants", statuses=(Status.READY,)),

@@ -12,7 +12,7 @@ from remit.model.delivery import Delivery
 from remit.model.event import Kind
 from remit.model.ids import SeriesId
 from remit.model.plan import Gap, Item, ItemStatus
-from remit.model.series import Repeats, Series
+from remit.model.series import Fate, Repeats, Series
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Creator, Priority, Task, TaskType
 from remit.store import events, home, moves, queue, reviews, series, slots, tasks
@@ -178,11 +178,12 @@ def test_slots_that_passed_are_not_run_in_a_burst_and_none_of_them_vanishes(scen
         (AT + 5 * DAY, Status.NEW),
         (AT + 6 * DAY, Status.NEW),
     ]
-    skipped = Skipped(AT + 2 * DAY, AT + 4 * DAY, 3)
-    assert slots.skipped(scene.tx, made.id) == [skipped]
+    skipped = Skipped(AT + 2 * DAY, AT + 4 * DAY, 3, fate=Fate.MISSED)
+    alone = Skipped(AT + DAY, AT + DAY, 1, fate=Fate.MISSED)
+    assert slots.skipped(scene.tx, made.id) == [skipped, alone]
     last = events.last_of_task(scene.tx, task.id, 1)[0]
     assert (last.kind, last.actor, last.data["to"]) == (Kind.TASK_MOVED, Actor.META, "cancelled")
-    assert "had not begun" in str(last.data["note"])
+    assert "not running" in str(last.data["note"])
     (instead,) = scene.sql("SELECT id FROM tasks WHERE slot_at = ?", _ms(AT + 5 * DAY))
     told = events.last_of_task(scene.tx, instead["id"], 1)[0]  # type: ignore[arg-type]
     assert (told.kind, told.data["slots"]) == (Kind.TASK_UPDATED, 3)

@@ -2,7 +2,9 @@
 
 import os
 import sys
+from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Final
 
 from remit import settings as house_settings
@@ -18,6 +20,7 @@ from remit.intake.heard import Heard
 from remit.intake.zone import owners
 from remit.model.codec import Json, JsonMap
 from remit.model.ids import TaskId
+from remit.model.series import Repeats
 from remit.model.task import Priority, Task
 from remit.settings import Settings
 from remit.store import messages, tasks
@@ -38,6 +41,9 @@ def add(  # noqa: PLR0913 - all that a person may say at once
     work: Annotated[tuple[str, ...], flag("A thing to work on; may be repeated.", *_WORK)] = (),
     at: Annotated[str | None, flag("When, with offset: 2026-02-22T15:30:00+01:00.")] = None,
     in_: Annotated[str | None, flag("In how long: 90s, 2h30m, 3d.", "--in")] = None,
+    every: Annotated[str | None, flag("How often: 2h, or 'weekday at 8:30'.")] = None,
+    cron: Annotated[str | None, flag("How often, as cron has it: '30 8 * * 1-5'.")] = None,
+    tz: Annotated[str | None, flag("The zone of --every and --cron; yours, if not said.")] = None,
     priority: Annotated[Priority | None, flag("How urgent; else the rules decide.")] = None,
     key: Annotated[str | None, flag("The same key twice is the same task.")] = None,
     as_is: Annotated[bool, flag("One task, and the words are not read.", "--as-is")] = False,
@@ -47,7 +53,7 @@ def add(  # noqa: PLR0913 - all that a person may say at once
     json: AsJson = False,
 ) -> int:
     """Entrust something, in your own words, and get a receipt of what was understood."""
-    settings = house_settings.load()
+    settings, when = house_settings.load(), _moment(at, in_)
     order = Order(
         text=_whole(text),
         key=f"key:{key}" if key else f"cli:{os.urandom(16).hex()}",
@@ -55,16 +61,16 @@ def add(  # noqa: PLR0913 - all that a person may say at once
         recipient=to,
         channel=channel or "dashboard",
         work=work,
-        scheduled_for=_moment(at, in_),
+        scheduled_for=when,
+        repeats=_repeats(settings, every, cron, tz, when),
         priority=priority,
     )
-    as_said = as_is or channel is not None or content is not None or to is not None or work
+    as_said = as_is or work or (channel, content, to) != (None, None, None)
     given = order if as_said else order.to_be_read(dry_run=dry_run)
     if dry_run:
         return _rehearse(settings, given, json=json)
-    if wait:
-        return _wait(settings, key, given, timeout, json=json)
-    return _receipt(settings, key, given, json=json)
+    stays = partial(_wait, timeout=timeout) if wait else _receipt
+    return stays(settings, key, given, json=json)
 
 
 def _receipt(settings: Settings, key: str | None, order: Order | Saying, *, json: bool) -> int:
@@ -111,8 +117,8 @@ def _wait(
     settings: Settings,
     key: str | None,
     order: Order | Saying,
-    timeout: float | None,
     *,
+    timeout: float | None,
     json: bool,
 ) -> int:
     """Stay until every task rests; the worst of them says how it ended."""
@@ -169,3 +175,17 @@ def _moment(at: str | None, in_: str | None) -> datetime | None:
     if at is not None:
         return timer.at(at, clock.now())
     return timer.after(in_, clock.now()) if in_ is not None else None
+
+
+def _repeats(
+    settings: Settings, every: str | None, cron: str | None, tz: str | None, at: datetime | None
+) -> Repeats | None:
+    """How often; what is said with --at or --in is the first time."""
+    if every is None and cron is None:
+        if tz is not None:
+            raise BadInput("--tz is the zone of --every or --cron; say one.", field="tz")
+        return None
+    from remit.cli import often  # noqa: PLC0415 - the reader of times
+
+    found = often.read(settings, every, cron, tz, clock.now())
+    return found if at is None else replace(found, first=at)

@@ -8,6 +8,8 @@ from remit.deliver.ways import Keys
 from remit.errors import RemitError
 from remit.settings import Settings
 from remit.settings.channels import Chosen, WhatsAppLine, kind_of
+from remit.store import switches
+from remit.store.glance import glance
 from remit.store.secrets import Secrets, machine_ring
 
 _DASHBOARD: Final = "what is for you is shown there; it is always ready"
@@ -38,8 +40,25 @@ def chosen(settings: Settings) -> list[State]:
     from remit.wiring import WallClock  # noqa: PLC0415 - the whole house
 
     keys = Keys(Secrets(settings.home, machine_ring()), os.environ, settings.channels)
-    wrong = outfit.complaints(keys, WallClock())
-    return [_state(name, each, keys, wrong.get(name)) for name, each in settings.channels.items()]
+    wrong, off = outfit.complaints(keys, WallClock()), _off(settings)
+    return [
+        _off_state(name, each, off[name])
+        if name in off
+        else _state(name, each, keys, wrong.get(name))
+        for name, each in settings.channels.items()
+    ]
+
+
+def _off(settings: Settings) -> dict[str, str]:
+    if not settings.database.exists():
+        return {}
+    with glance(settings.database) as tx:
+        return switches.every(tx)
+
+
+def _off_state(name: str, chosen: Chosen, why: str) -> State:
+    said, todo = f"off: {why}", f"remit channels on {name}"
+    return State(name, kind_of(chosen), "fail", said, todo, chosen.aliases)
 
 
 def _state(name: str, chosen: Chosen, keys: Keys, wrong: str | None) -> State:

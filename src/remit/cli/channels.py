@@ -55,6 +55,28 @@ def names(*, json: AsJson = False) -> int:
     return codes.DONE
 
 
+@app.command(name="on")
+def switch_on(
+    name: Annotated[str, flag("The channel's name, or what you call it.")],
+    /,
+    *,
+    json: AsJson = False,
+) -> int:
+    """Use a channel again that switched itself off; what waited for it goes on."""
+    settings = house_settings.load()
+    with door.opened(settings) as way:
+        told = way.switch_on(_named(settings, name))
+    if json:
+        out.emit(told)
+        return codes.DONE
+    if not told["wasOff"]:
+        out.say(f"{told['channel']} was on.")
+        return codes.DONE
+    waited = words.count(int(str(told["released"])), "task")
+    out.say(f"{told['channel']} is on again; {waited} waited for it.")
+    return codes.DONE
+
+
 @app.command(name="test")
 def try_out(
     name: Annotated[str, flag("The channel's name, or what you call it.")],

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Coroutine, Iterator
 from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import replace
+from datetime import timedelta
 from typing import Final, TypeVar
 
 from remit.brain.absent import NoBrain
@@ -17,13 +18,18 @@ from remit.cli.order import Order, Saying
 from remit.cli.watch import PAUSE, Watch
 from remit.errors import IllegalMove
 from remit.intake.heard import Message, rehearsed, told
-from remit.model.codec import JsonMap
+from remit.model.caller import OWNER, Scope
+from remit.model.codec import JsonMap, moment
 from remit.model.event import Kind
-from remit.model.ids import ReviewId, TaskId
+from remit.model.ids import ReviewId, SeriesId, TaskId
 from remit.model.reply import Policy
 from remit.model.review import Answered, Decision
+from remit.model.series import Missed, Overlap
 from remit.model.status import PAUSABLE, Status
 from remit.model.task import Source, SourceKind, Task
+from remit.server.callers import Callers, shape
+from remit.server.files import token_of
+from remit.server.series_shapes import whole
 from remit.settings import Settings
 from remit.store import tasks
 from remit.trigger import command
@@ -67,6 +73,9 @@ class Direct:
             scheduled_for=order.scheduled_for,
             priority=order.priority,
         )
+        often = order.repeats
+        if often is not None:
+            cue = replace(cue, repeats=often, scheduled_for=often.first)
         return self._do(self._house.intake.admit(cue)).id
 
     def hear(self, saying: Saying) -> JsonMap:
@@ -74,6 +83,7 @@ class Direct:
             text=saying.text,
             source=Source(SourceKind.MANUAL, saying.key),
             scheduled_for=saying.scheduled_for,
+            repeats=saying.repeats,
             priority=saying.priority,
         )
         if saying.dry_run:
@@ -84,6 +94,10 @@ class Direct:
         self, review: ReviewId, answer: Answered, text: str | None, *, always: bool = False
     ) -> None:
         self._do(self._house.inbox.decide(review, Decision(answer, text, always=always)))
+
+    def later(self, review: ReviewId, hours: int) -> None:
+        until = self._house.clock.now() + timedelta(hours=hours)
+        self._do(self._house.inbox.later(review, until))
 
     def pause(self, task: TaskId) -> None:
         self._do(self._house.owner.pause(task))
@@ -103,15 +117,40 @@ class Direct:
     def retry(self, task: TaskId, key: str) -> TaskId:
         return self._do(self._retry(task, key)).id
 
-    def run(self, task: TaskId) -> None:
-        self._do(self._hasten(task))
+    def run(self, task: TaskId) -> TaskId:
+        return self._do(self._hasten(task))
+
+    def order_series(self, series: SeriesId, verb: str, said: JsonMap) -> JsonMap:
+        return self._do(self._order(series, verb, said))
 
     def permit(self, contact: str, channel: str, policy: Policy) -> JsonMap:
         return self._do(self._house.permits.permit(contact, channel, policy))
 
+    def switch_on(self, channel: str) -> JsonMap:
+        return self._do(self._house.permits.switch_on(channel))
+
+    def sync_calendars(self) -> int:
+        found = self._do(self._house.calendars.look())
+        return sum(why is None for why in found.values())
+
+    def make_token(
+        self, name: str, scopes: frozenset[Scope], *, agent: bool, days: int | None
+    ) -> JsonMap:
+        made = self._callers.make(OWNER, name, scopes, agent=agent, days=days)
+        token, secret = self._do(made)
+        return {**shape(token), "secret": secret}
+
+    def revoke_token(self, token_id: str) -> JsonMap:
+        return shape(self._do(self._callers.revoke(token_id)))
+
     def rest(self, watch: Watch, timeout: float | None) -> Task:
         """Work here until the task rests."""
         return self._do(self._rest(watch, timeout))
+
+    @property
+    def _callers(self) -> Callers:
+        house = self._house
+        return Callers(house.db, house.clock, house.ids, token_of(house.settings.home))
 
     def _do(self, work: Coroutine[None, None, T]) -> T:
         return self._runner.run(work)
@@ -119,15 +158,46 @@ class Direct:
     async def _retry(self, task: TaskId, key: str) -> Task:
         return await self._house.intake.admit(await self._house.owner.retry(task, key))
 
-    async def _hasten(self, task_id: TaskId) -> None:
-        if (await self._get(task_id)).status not in PAUSABLE:
+    async def _order(self, series: SeriesId, verb: str, said: JsonMap) -> JsonMap:
+        owner, now = self._house.owner, self._house.clock.now()
+        slot, to = said.get("slot"), said.get("to")
+        at = moment(str(slot)) if slot else None
+        match verb:
+            case "pause":
+                await owner.pause_series(series)
+            case "resume":
+                await owner.resume_series(series)
+            case "end":
+                await owner.end_series(series)
+            case "skip":
+                await owner.skip_slot(series, at)
+            case "move":
+                await owner.move_slot(series, at, moment(str(to)))
+            case _:
+                missed, overlap = said.get("missed"), said.get("overlap")
+                await owner.rule_series(
+                    series,
+                    Missed(str(missed)) if missed else None,
+                    Overlap(str(overlap)) if overlap else None,
+                )
+        return await self._house.db.read(whole, series, now)
+
+    async def _hasten(self, task_id: TaskId) -> TaskId:
+        task = await self._get(task_id)
+        if task.status not in PAUSABLE:
             await self._house.owner.run_now(task_id)  # raises, and says why not
         since = await self._house.journal.last()
+        if task.slot is not None:
+            # Of a series another task is run, before the engine may begin this one.
+            begun = await self._house.owner.run_now(task_id)
+            await self._work()
+            return begun.id
         await self._work()
         if (await self._get(task_id)).status is Status.NEW:
             await self._ranked(task_id, since)
         with suppress(IllegalMove):  # the engine was quicker, which is what was asked for
             await self._house.owner.run_now(task_id)
+        return task_id
 
     async def _ranked(self, task_id: TaskId, since: int) -> None:
         async for event in self._house.journal.follow(since):

@@ -9,8 +9,9 @@ from remit.cli import clock
 from remit.cli.order import Order, Saying
 from remit.cli.watch import Watch
 from remit.errors import HomeLocked, Unreachable
+from remit.model.caller import Scope
 from remit.model.codec import JsonMap
-from remit.model.ids import ReviewId, TaskId
+from remit.model.ids import ReviewId, SeriesId, TaskId
 from remit.model.reply import Policy
 from remit.model.review import Answered
 from remit.model.task import Task
@@ -38,6 +39,9 @@ class Door(Protocol):
         self, review: ReviewId, answer: Answered, text: str | None, *, always: bool = False
     ) -> None: ...
 
+    def later(self, review: ReviewId, hours: int) -> None:
+        """Put a question off for some hours; it comes back by itself."""
+
     def pause(self, task: TaskId) -> None: ...
 
     def undo(self, task: TaskId) -> None: ...
@@ -46,14 +50,31 @@ class Door(Protocol):
 
     def cancel(self, task: TaskId) -> None: ...
 
-    def run(self, task: TaskId) -> None: ...
+    def run(self, task: TaskId) -> TaskId:
+        """Start now; which task that is: of a series it is another one."""
 
     def delete(self, task: TaskId) -> None: ...
 
     def retry(self, task: TaskId, key: str) -> TaskId: ...
 
+    def order_series(self, series: SeriesId, verb: str, said: JsonMap) -> JsonMap:
+        """Pause, resume, end, skip, move or set a series; how it stands then."""
+
     def permit(self, contact: str, channel: str, policy: Policy) -> JsonMap:
         """Say once and for all whether someone is written to; what holds now is told."""
+
+    def switch_on(self, channel: str) -> JsonMap:
+        """Use a channel again that was switched off; what came of it is told."""
+
+    def sync_calendars(self) -> int:
+        """Look at every calendar now; how many accounts answered."""
+
+    def make_token(
+        self, name: str, scopes: frozenset[Scope], *, agent: bool, days: int | None
+    ) -> JsonMap:
+        """A program's way in, with the secret that is shown once."""
+
+    def revoke_token(self, token_id: str) -> JsonMap: ...
 
     def rest(self, watch: Watch, timeout: float | None) -> Task:
         """Return when nothing more will happen to the task without its owner."""
@@ -74,7 +95,7 @@ def rehearse(settings: Settings, saying: Saying) -> JsonMap:
             return way.hear(saying)
     from remit.cli.rehearse import read  # noqa: PLC0415 - the whole reader
 
-    return read(settings, saying.text, at=saying.scheduled_for)
+    return read(settings, saying.text, at=saying.scheduled_for, repeats=saying.repeats)
 
 
 def furnish(settings: Settings) -> None:

@@ -1,5 +1,6 @@
 """`remit inbox`: what waits for the owner, one question at a time."""
 
+from datetime import datetime
 from typing import Annotated, Final
 
 from remit import settings as house_settings
@@ -10,7 +11,7 @@ from remit.cli.show import review_json
 from remit.errors import RemitError
 from remit.model.codec import Json
 from remit.model.ids import ReviewId
-from remit.model.review import NEEDS_TEXT, Answered, Review
+from remit.model.review import NEEDS_TEXT, SEND, Answered, Review
 from remit.settings import Settings
 from remit.store import reviews, tasks
 from remit.store.database import Tx
@@ -21,7 +22,7 @@ MOST: Final = 1000
 _KEYS: Final = {
     Answered.APPROVE: "a",
     Answered.EDIT: "e",
-    Answered.BACK: "b",
+    Answered.BACK: "r",
     Answered.ANSWER: "a",
     Answered.ARRIVED: "y",
     Answered.RESEND: "r",
@@ -38,6 +39,9 @@ _SAYS: Final = {
     Answered.DROP: "leave it out",
     Answered.DECLINE: "decline",
 }
+_LATER: Final = "l"
+_MOST_HOURS: Final = 2160
+_ALWAYS: Final = "w"
 _PROMPTS: Final = {Answered.BACK: "What is wrong with it? ", Answered.ANSWER: "Your answer: "}
 
 
@@ -60,8 +64,16 @@ def inbox(
         if list_ or not out.interactive():
             _print(tx, found)
             return 0
-    _go_through(settings, found)
+    now = clock.now()
+    due = [(review, title) for review, title in found if not _is_put_off(review, now)]
+    _go_through(settings, due)
+    if len(due) < len(found):
+        out.say(Ink(f"{words.count(len(found) - len(due), 'question')} put off till later.", "dim"))
     return 0
+
+
+def _is_put_off(review: Review, now: datetime) -> bool:
+    return review.later_until is not None and review.later_until > now
 
 
 def _print(tx: Tx, found: list[tuple[Review, str]]) -> None:
@@ -69,6 +81,8 @@ def _print(tx: Tx, found: list[tuple[Review, str]]) -> None:
     rows: list[list[Piece]] = [[Ink(name, "dim") for name in ("ID", "WHY", "SINCE", "QUESTION")]]
     for review, title in found:
         since = words.relative(review.opened_at, now) if review.opened_at else ""
+        if review.later_until is not None and _is_put_off(review, now):
+            since = f"back {words.relative(review.later_until, now)}"
         asked = f"{title}: {review.question}"
         rows.append(
             [find.short(tx, review.task_id), Ink(review.reason.value, "yellow"), since, asked]
@@ -96,24 +110,49 @@ def _ask(settings: Settings, review: Review) -> bool:
     """Ask until there is an answer; False if the owner has had enough."""
     keys = {_KEYS[answer]: answer for answer in review.options}
     shown = [f"[{key}] {_SAYS[answer]}" for key, answer in keys.items()]
-    prompt = "  ".join([*shown, "[s] skip", "[q] quit"])
+    # Only who is written to somewhere can be written to there from now on.
+    lasting = Answered.APPROVE in review.options and (review.about or "").startswith(f"{SEND}:")
+    shown += [f"[{_ALWAYS}] approve, and always write there unasked"] if lasting else []
+    prompt = "  ".join([*shown, f"[{_LATER}] later", "[s] skip", "[q] quit"])
     while True:
         out.line(prompt)
         key = _read("> ").strip().lower()[:1]
         if key in ("s", "q"):
             return key == "s"
+        if key == _LATER and _put_off(settings, review):
+            return True
+        if lasting and key == _ALWAYS and _settle(settings, review, Answered.APPROVE, always=True):
+            return True
         if key in keys and _settle(settings, review, keys[key]):
             return True
 
 
-def _settle(settings: Settings, review: Review, answered: Answered) -> bool:
+def _put_off(settings: Settings, review: Review) -> bool:
+    """Let a question rest for some hours; False if nothing was said that could be counted."""
+    said = _read("For how many hours (1)? ").strip() or "1"
+    if not said.isdecimal() or not 1 <= int(said) <= _MOST_HOURS:
+        out.say(Ink(f"{said!r:.20} is no number of hours; say 1 to {_MOST_HOURS}.", "red"))
+        return False
+    try:
+        with door.opened(settings) as way:
+            way.later(ReviewId(str(review.id)), int(said))
+    except RemitError as error:
+        out.say(Ink(str(error), "red"))
+        return False
+    out.line(Ink(f"It comes back in {words.count(int(said), 'hour')}.", "green"))
+    return True
+
+
+def _settle(
+    settings: Settings, review: Review, answered: Answered, *, always: bool = False
+) -> bool:
     """Write the decision down; False if nothing was decided."""
     try:
         text = _text(review, answered)
         if answered in NEEDS_TEXT and not text:
             return False
         with door.opened(settings) as way:
-            way.decide(ReviewId(str(review.id)), answered, text)
+            way.decide(ReviewId(str(review.id)), answered, text, always=always)
             serves = way.serves
     except RemitError as error:
         out.say(Ink(str(error), "red"))

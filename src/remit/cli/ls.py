@@ -14,7 +14,7 @@ from remit.model.task import Priority, SourceKind, Task, TaskType
 from remit.model.view import View
 from remit.model.view import show as view
 from remit.settings import home_of
-from remit.store import search, tasks
+from remit.store import reviews, search, tasks
 from remit.store.database import Tx
 from remit.store.glance import glance
 from remit.store.search import Filter
@@ -84,13 +84,14 @@ def _print(tx: Tx, found: list[Task], more: str | None) -> None:
         out.say(_nothing(tx))
         return
     now = clock.now()
+    asking = reviews.asking(tx, [task.id for task in found])
     ranked = any(task.priority is not Priority.LOW for task in found)
     head = ["ID", "STATUS", "WHEN", *(["PRIORITY"] if ranked else []), "TITLE"]
     rows: list[list[Piece]] = [[Ink(name, "dim") for name in head]]
     for task in found:
         row: list[Piece] = [
             Ink(find.short(tx, task.id), "dim"),
-            words.status(task, now),
+            words.status(task, now, asks=task.id in asking),
             words.relative(words.latest(task), now),
         ]
         if ranked:

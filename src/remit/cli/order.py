@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from remit.model.series import Repeats
 from remit.model.task import Priority
 
 
@@ -13,6 +14,7 @@ class Saying:
     text: str
     key: str  # the same key twice is the same tasks
     scheduled_for: datetime | None = None
+    repeats: Repeats | None = None
     priority: Priority | None = None
     dry_run: bool = False  # only say what would become of it
 
@@ -28,6 +30,7 @@ class Order:
     channel: str = "dashboard"
     work: tuple[str, ...] = ()
     scheduled_for: datetime | None = None
+    repeats: Repeats | None = None
     priority: Priority | None = None
 
     def to_be_read(self, *, dry_run: bool) -> Saying:
@@ -36,6 +39,7 @@ class Order:
             text=self.text,
             key=self.key,
             scheduled_for=self.scheduled_for,
+            repeats=self.repeats,
             priority=self.priority,
             dry_run=dry_run,
         )

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from typing import Final, cast
 from zoneinfo import ZoneInfo
 
-from remit.cli import clock, find, out, rhythm, words
+from remit.cli import clock, find, out, words
 from remit.cli.out import Ink, Piece
 from remit.intake import zone as zones
+from remit.model import rhythm
 from remit.model.codec import JsonMap, moment
 from remit.model.ids import TaskId
 from remit.model.task import Task

@@ -13,6 +13,7 @@ from remit import settings as house_settings
 from remit.cli import clock, codes, out, receipt
 from remit.cli.options import AsJson, flag, free
 from remit.cli.out import Ink
+from remit.cli.rehearse_calendar import calendar
 from remit.errors import BadInput
 from remit.intake import extract as reader
 from remit.intake import zone as zones
@@ -23,12 +24,14 @@ from remit.intake.heard import rehearsed
 from remit.intake.recipients import Book
 from remit.model.codec import JsonMap, moment
 from remit.model.reply import Hold, Reply
+from remit.model.series import Repeats
 from remit.settings import Settings
 
 # The channels that S0 names, and how much each takes; which of them a house has is another matter.
 MOST: Final = {"dashboard": 100_000, "whatsapp": 4096, "email": 100_000}
 
 app = App(name="rehearse")
+app.command(calendar)
 
 
 @app.command
@@ -78,12 +81,14 @@ def gate(
     return codes.DONE
 
 
-def read(settings: Settings, text: str, at: datetime | None) -> JsonMap:
+def read(
+    settings: Settings, text: str, at: datetime | None, repeats: Repeats | None = None
+) -> JsonMap:
     """What `remit add` would make of a message here, where no Remit runs."""
     check_text(text)
     zone, book = zones.owners(settings.zone, os.environ).zone, _book(settings, _channels())
     found = reader.extract(text.strip(), now=clock.now(), zone=zone, book=book)
-    return rehearsed(planned(found, at, book.home))
+    return rehearsed(planned(found, at, book.home, repeats))
 
 
 def _zone(name: str) -> ZoneInfo:

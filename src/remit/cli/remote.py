@@ -6,15 +6,16 @@ import os
 from http import HTTPStatus
 from pathlib import Path
 from typing import Final, cast
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from remit.cli import clock, codes
 from remit.cli.codes import Refused, TimedOut
 from remit.cli.order import Order, Saying
 from remit.cli.watch import PAUSE, Watch
 from remit.errors import Unreachable
+from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap, stamp
-from remit.model.ids import ReviewId, TaskId
+from remit.model.ids import ReviewId, SeriesId, TaskId
 from remit.model.reply import Policy
 from remit.model.review import Answered
 from remit.model.task import Task
@@ -48,16 +49,14 @@ class Remote:
         body: JsonMap = {"text": order.text, "delivery": [delivery]}
         if order.work:
             body["work"] = list[Json](order.work)
-        if order.scheduled_for is not None:
-            body["scheduledFor"] = stamp(order.scheduled_for)
+        body |= _when(order)
         if order.priority is not None:
             body["priority"] = order.priority.value
         return TaskId(str(self._ask("POST", "/api/tasks", body, order.key)["id"]))
 
     def hear(self, saying: Saying) -> JsonMap:
         body: JsonMap = {"text": saying.text, "dryRun": saying.dry_run}
-        if saying.scheduled_for is not None:
-            body["scheduledFor"] = stamp(saying.scheduled_for)
+        body |= _when(saying)
         if saying.priority is not None:
             body["priority"] = saying.priority.value
         return self._ask("POST", "/api/messages", body, saying.key)
@@ -67,6 +66,9 @@ class Remote:
     ) -> None:
         body: JsonMap = {"answer": answer.value, "text": text, "always": always}
         self._ask("POST", f"/api/reviews/{review}/decision", body)
+
+    def later(self, review: ReviewId, hours: int) -> None:
+        self._ask("POST", f"/api/reviews/{review}/later", {"hours": hours})
 
     def pause(self, task: TaskId) -> None:
         self._act(task, "pause")
@@ -80,8 +82,11 @@ class Remote:
     def cancel(self, task: TaskId) -> None:
         self._act(task, "cancel")
 
-    def run(self, task: TaskId) -> None:
-        self._act(task, "run")
+    def run(self, task: TaskId) -> TaskId:
+        return TaskId(str(self._act(task, "run")["id"]))
+
+    def order_series(self, series: SeriesId, verb: str, said: JsonMap) -> JsonMap:
+        return self._ask("POST", f"/api/series/{series}/{verb}", said)
 
     def delete(self, task: TaskId) -> None:
         self._ask("DELETE", f"/api/tasks/{task}")
@@ -92,6 +97,34 @@ class Remote:
     def permit(self, contact: str, channel: str, policy: Policy) -> JsonMap:
         said: JsonMap = {"contact": contact, "channel": channel, "policy": policy.value}
         return self._ask("POST", "/api/contacts/permissions", said)
+
+    def switch_on(self, channel: str) -> JsonMap:
+        return self._ask("POST", f"/api/channels/{channel}/on", {})
+
+    def sync_calendars(self) -> int:
+        return int(str(self._ask("POST", "/api/calendars/sync", {})["noted"]))
+
+    def make_token(
+        self, name: str, scopes: frozenset[Scope], *, agent: bool, days: int | None
+    ) -> JsonMap:
+        wanted: list[Json] = [scope.value for scope in Scope if scope in scopes]
+        said: JsonMap = {"name": name, "scopes": wanted, "agent": agent, "days": days}
+        return self._ask("POST", "/api/tokens", said)
+
+    def revoke_token(self, token_id: str) -> JsonMap:
+        return self._ask("DELETE", f"/api/tokens/{token_id}")
+
+    def invite(self) -> str:
+        """The path of a link that signs a browser in, once."""
+        return str(self._ask("POST", "/api/sign-ins", {})["path"])
+
+    def begin_talk(self) -> str:
+        return str(self._ask("POST", "/api/conversations", {})["id"])
+
+    def say(self, talk: str, text: str) -> int:
+        """Say something in a conversation; which turn of it that is."""
+        said = self._ask("POST", f"/api/conversations/{quote(talk, safe='')}/turns", {"text": text})
+        return int(str(cast("JsonMap", said["turn"])["turnNumber"]))
 
     def rest(self, watch: Watch, timeout: float | None) -> Task:
         """Look on until the task rests; the running Remit does the work."""
@@ -109,8 +142,8 @@ class Remote:
     def close(self) -> None:
         self._connection.close()
 
-    def _act(self, task: TaskId, action: str) -> None:
-        self._ask("PATCH", f"/api/tasks/{task}", {"action": action})
+    def _act(self, task: TaskId, action: str) -> JsonMap:
+        return self._ask("PATCH", f"/api/tasks/{task}", {"action": action})
 
     def _ask(
         self, method: str, path: str, body: "JsonMap | None" = None, key: str | None = None
@@ -152,6 +185,14 @@ def reach(home: Path) -> Remote | str:
     except OSError as error:
         return f"{url}: {_why(error)}"
     return Remote(url, token, connection)
+
+
+def _when(said: Order | Saying) -> JsonMap:
+    often = said.repeats
+    if often is not None:
+        first = stamp(often.first)
+        return {"repeats": {"rule": often.rule, "zone": often.zone, "first": first}}
+    return {"scheduledFor": stamp(said.scheduled_for)} if said.scheduled_for else {}
 
 
 def _read(raw: bytes) -> JsonMap:

@@ -56,7 +56,7 @@ def put(
             field="value",
         )
     kept = _kept()
-    kept.put(name, _value(name))
+    kept.put(name, value_of(name))
     if file:
         kept.move_to_file()
     return _told(name, f"{name} is kept in {kept.where}.", as_json=json)
@@ -74,7 +74,8 @@ def _kept() -> Secrets:
     return Secrets(house_settings.load().home, machine_ring())
 
 
-def _value(name: str) -> str:
+def value_of(name: str) -> str:
+    """What is given on the standard input, or typed unseen."""
     if sys.stdin.isatty():
         return getpass(f"{name}: ")
     try:

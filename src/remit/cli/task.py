@@ -101,8 +101,8 @@ def _hasten(settings: Settings, way: Door, task_id: TaskId) -> tuple[TaskId, int
     if asks:
         raise Waits(f"Task {task_id} waits for you; `remit show {task_id}` says for what.")
     after = rest.events_so_far(settings, task_id)
-    way.run(task_id)
-    return task_id, after
+    begun = way.run(task_id)
+    return begun, after if begun == task_id else 1
 
 
 def _again(_: Settings, way: Door, task_id: TaskId) -> tuple[TaskId, int]:

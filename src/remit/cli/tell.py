@@ -166,6 +166,11 @@ def _updated(event: Event) -> str:
     return said.get(what, f"You changed it: {what}.")
 
 
+def _permitted(event: Event) -> str:
+    said = event.data
+    return f"You said {said['policy']} for {said['contact']} on {said['channel']}."
+
+
 def _because(data: JsonMap) -> str:
     note = data.get("note")
     return f": {note}" if note else ""
@@ -190,5 +195,15 @@ _TELL: Final[Mapping[Kind, Callable[[Event], str]]] = {
     Kind.DELIVERY_REPORTED: _reported,
     Kind.REVIEW_OPENED: _asked,
     Kind.REVIEW_DECIDED: _decided,
+    Kind.TURN_SAID: lambda event: f"Something was said in {event.data['conversation']}.",
     Kind.STORE_RESTORED: lambda _: "The store was restored from a backup.",
+    Kind.PERMISSION_GIVEN: _permitted,
+    Kind.CHANNEL_OFF: lambda event: _full(
+        f"{event.data['channel']} was switched off: {event.data['why']}"
+    ),
+    Kind.CHANNEL_ON: lambda event: f"You switched {event.data['channel']} on again.",
+    Kind.CALENDAR_NOTED: lambda event: _full(
+        f"{event.data.get('title') or event.data.get('uid') or 'Something'} in the calendar"
+        f" {event.data['account']}: {event.data['what']}, {event.data['why']}"
+    ),
 }

@@ -17,16 +17,20 @@ from remit.cli.options import AsJson, flag
 from remit.cli.out import Ink, Piece
 from remit.engine.loops import keep_logs
 from remit.errors import HomeLocked
+from remit.journal.queue_files import FOLDER, keep_queue
 from remit.model.codec import JsonMap
 from remit.model.conversation import Notice
 from remit.model.status import ACTIVE, Status
+from remit.server.callers import Callers
 from remit.server.serve import serve, token_of
 from remit.settings import Settings
-from remit.store import tasks
+from remit.store import reviews, tasks
+from remit.store.database import Tx
 from remit.store.redact import Quiet, Redactor
 from remit.wiring import House, opened, start
 
 PATIENCE: Final = 20  # tenths of a second for a command that holds the directory for a moment
+_ASKS: Final = "asks"
 _PORT: Final = ("--port", "-p")
 _BRAINS: Final = {
     "none": "none: what needs thinking waits for you; your own texts (--text) go out as they are",
@@ -87,21 +91,28 @@ class _Up:
 
     async def _work(self, house: House, door: "asyncio.Task[None]", url: str) -> None:
         since = await house.journal.last()
-        before = await house.db.read(tasks.counts)
+        before = await house.db.read(_standing)
+        link = f"{url}/sign-in?code={await self._callers(house).code()}"
         await start(house)
         house.outfit.start()  # here alone: a command that works for a moment looks for nothing
+        house.calendars.start()
         logs = asyncio.create_task(keep_logs(house.journal, self._settings.logs))
         logs.add_done_callback(_complain)
+        queue = asyncio.create_task(
+            keep_queue(house.journal, house.db, self._settings.home / FOLDER)
+        )
+        queue.add_done_callback(_complain_of_queue)
         notices = asyncio.create_task(self._tell_notices(house, since))
-        self._say_up(url, before)
+        self._say_up(url, link, before)
         stop = asyncio.create_task(self._stop.wait())
         await asyncio.wait((stop, door), return_when=asyncio.FIRST_COMPLETED)
         door.cancel()
         closed = await asyncio.gather(door, return_exceptions=True)
         await house.engine.stop()
-        for loop in (stop, logs, notices):
+        beside = (stop, logs, queue, notices)
+        for loop in beside:
             loop.cancel()
-        await asyncio.gather(stop, logs, notices, return_exceptions=True)
+        await asyncio.gather(*beside, return_exceptions=True)
         if isinstance(closed[0], Exception):
             raise closed[0]
 
@@ -134,15 +145,25 @@ class _Up:
             style = "yellow" if notice.urgent else ""
             out.line(Ink(f"{words.clock(at)}  ", "dim"), Ink(notice.text, style))
 
-    def _say_up(self, url: str, before: dict[str, int]) -> None:
+    def _callers(self, house: House) -> Callers:
+        return Callers(house.db, house.clock, house.ids, token_of(self._settings.home))
+
+    def _say_up(self, url: str, link: str, before: dict[str, int]) -> None:
         home, brain = str(self._settings.home), self._settings.brain.kind
         again = sum(before.get(status, 0) for status in ACTIVE)
         if self._json:
-            told: JsonMap = {"url": url, "home": home, "pickedUp": again, "brain": brain}
+            told: JsonMap = {
+                "url": url,
+                "signIn": link,
+                "home": home,
+                "pickedUp": again,
+                "brain": brain,
+            }
             out.emit({"event": "up", **told})
             return
         rows: list[tuple[str, Piece]] = [
             ("Listens", url),
+            ("Open", link),
             ("Home", home),
             ("Tasks", _tasks(again, before)),
             (
@@ -175,8 +196,20 @@ def _complain(logs: "asyncio.Task[None]") -> None:
         out.say("`remit audit log-rebuild --all` writes them anew.")
 
 
+def _complain_of_queue(queue: "asyncio.Task[None]") -> None:
+    error = None if queue.cancelled() else queue.exception()
+    if error is not None:
+        out.say(f"The files in {FOLDER} do not follow any more: {error}. `remit inbox` is right;")
+        out.say("the next start writes them anew.")
+
+
+def _standing(tx: Tx) -> dict[str, int]:
+    """How many stand where. What has not begun may ask, too: so questions are counted."""
+    return tasks.counts(tx) | {_ASKS: reviews.count_waiting(tx, 10_000)}
+
+
 def _tasks(again: int, before: dict[str, int]) -> str:
-    waiting = before.get(Status.NEEDS_REVIEW, 0)
+    waiting = before.get(_ASKS, 0)
     parts = [f"{words.count(again, 'task')} picked up again" if again else "none was half done"]
     if planned := before.get(Status.NEW, 0) + before.get(Status.READY, 0):
         parts.append(f"{planned:,} to come")

@@ -34,8 +34,10 @@ _ANSWERS: Final = {
 }
 
 
-def status(task: Task, now: datetime) -> Ink:
-    """Where a task stands, in a word or two."""
+def status(task: Task, now: datetime, *, asks: bool = False) -> Ink:
+    """Where a task stands, in a word or two; `asks` is whether a question about it is open."""
+    if asks and task.status in (Status.NEW, Status.PAUSED):
+        return Ink("asks you", _STYLE[Status.NEEDS_REVIEW])
     if task.deleted_at is not None:
         return Ink(f"{task.status.value}, deleted", "dim")
     if task.status is Status.READY and task.scheduled_for and task.scheduled_for > now:

@@ -16,9 +16,11 @@ from remit.model.delivery import (
     Answer,
     Delivery,
     DeliveryStatus,
+    Found,
     Locked,
     Refused,
     Retry,
+    Sends,
     Unknown,
 )
 from remit.model.plan import Item
@@ -200,13 +202,17 @@ class LocalSteps:
         await self.write(deliveries.split, self.lease, delivery, named, self._clock.now())
         self.task = self.task.with_parts(delivery, cut)
 
-    async def clear(self, delivery: Delivery, answer: Accepted | Refused) -> None:
+    async def clear(self, delivery: Delivery, answer: Found) -> None:
         now = self._clock.now()
         await self.write(deliveries.clear, self.lease, delivery, answer, now)
         if isinstance(answer, Accepted):
             self._replace(delivery, status=DeliveryStatus.SENT, receipt=answer.ref, sent_at=now)
         else:
-            self._replace(delivery, status=DeliveryStatus.REFUSED, reason=answer.why)
+            stays = DeliveryStatus.PENDING if isinstance(answer, Retry) else DeliveryStatus.REFUSED
+            self._replace(delivery, status=stays, reason=answer.why)
+
+    async def sends(self, delivery: Delivery) -> Sends:
+        return await self._db.read(deliveries.sends, delivery)
 
     async def _record(self) -> None:
         if self._looked:

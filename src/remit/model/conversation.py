@@ -1,9 +1,10 @@
 """Talk: conversations, their turns, and the notices that come back into them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from remit.model.codec import JsonMap
 from remit.model.ids import ConversationId, TaskId
 
 
@@ -28,19 +29,33 @@ class TaskRef:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
+    """`channel` is where it began: the dashboard, the terminal, or a way that messages come by."""
+
     id: ConversationId
     title: str
     created_at: datetime
+    updated_at: datetime
+    channel: str = "dashboard"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
+    """One thing that was said. A turn of the owner is `owed` an answer until it has one."""
+
     conversation_id: ConversationId
     n: int
     role: Role
     content: str
     said_at: datetime
-    task_ref: TaskRef | None = None
+    channel: str = "dashboard"
+    task_refs: tuple[TaskRef, ...] = ()
+    answers: int | None = None  # the turn that it answers
+    owed: bool = False
+    about: TaskId | None = None  # the task that the owner pointed at while he said it
+    meant: JsonMap = field(default_factory=dict)  # what it was taken for, before it was acted on
+    receipt: JsonMap = field(default_factory=dict)  # what was understood, clause by clause
+    asks: JsonMap = field(default_factory=dict)  # what the next turn may settle
+    notes: tuple[str, ...] = ()  # what of it is not on record
 
 
 @dataclass(frozen=True, slots=True)

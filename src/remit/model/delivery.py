@@ -72,6 +72,8 @@ class Parcel:
     recipient: str | None
     body: str
     attempt: int = 1  # the how-manieth, so that who may wait longer each time can
+    sent_at: datetime | None = None  # when the send began that is looked for
+    alone: bool = True  # whether no other send of it may be out: a no could be about any of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,16 @@ class Unknown:
 
 
 Answer = Accepted | Retry | Refused | Locked | Unknown
+Found = Accepted | Refused | Retry  # what clears a doubt; to retry says that it never left
+
+
+@dataclass(frozen=True, slots=True)
+class Sends:
+    """What was tried with a delivery so far: how often, when last, and what may be out."""
+
+    last: int
+    last_at: datetime | None
+    out: int  # of how many nobody can say that they did not leave
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +148,11 @@ class Reported:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A report, and whose it is: by the key we gave, or else by the provider's name for it."""
+    """A report, and whose it is: by the key we gave, or else by the provider's name for it.
+
+    It is about what went out on its own channel, and about nothing else.
+    """
 
     said: Reported
+    channel: str
     key: str | None = None

@@ -25,7 +25,12 @@ class Kind(StrEnum):
     DELIVERY_REPORTED = "delivery.reported"
     REVIEW_OPENED = "review.opened"
     REVIEW_DECIDED = "review.decided"
+    TURN_SAID = "turn.said"
     STORE_RESTORED = "store.restored"
+    PERMISSION_GIVEN = "permission.given"
+    CHANNEL_OFF = "channel.off"
+    CHANNEL_ON = "channel.on"
+    CALENDAR_NOTED = "calendar.noted"
 
 
 GENESIS: Final = bytes(32)

@@ -20,7 +20,7 @@ RANDOM_BITS: Final = 80
 STEP_BITS: Final = 66  # between ids of one millisecond: their first letters tell them apart
 _ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PAIRS: Final = tuple(a + b for a in _ALPHABET for b in _ALPHABET)
-_NOUNS: Final = {"task": "task", "rev": "review"}
+_NOUNS: Final = {"task": "task", "rev": "review", "ser": "series"}
 _ULID: Final = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 
 
@@ -57,6 +57,12 @@ class Ids:
     def session(self) -> SessionId:
         return SessionId("ses-" + self.ulid())
 
+    def series(self) -> SeriesId:
+        return SeriesId("ser-" + self.ulid())
+
+    def conversation(self) -> ConversationId:
+        return ConversationId("conv-" + self.ulid())
+
     def worker(self) -> WorkerId:
         return WorkerId("wrk-" + self.ulid())
 
@@ -74,6 +80,10 @@ def task_id(text: str) -> TaskId:
 
 def review_id(text: str) -> ReviewId:
     return ReviewId(_read(text, "rev"))
+
+
+def series_id(text: str) -> SeriesId:
+    return SeriesId(_read(text, "ser"))
 
 
 def _read(text: str, prefix: str) -> str:

@@ -74,6 +74,7 @@ class Review:
     digest: str | None = None  # what exactly would be approved
     id: ReviewId | None = None
     opened_at: datetime | None = None
+    later_until: datetime | None = None  # the owner has put it off till then
     decision: Decision | None = None
 
     @property

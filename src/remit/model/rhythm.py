@@ -16,6 +16,7 @@ _UNITS: Final = {
     "YEARLY": "year",
 }
 _WORKDAYS: Final = "MO,TU,WE,TH,FR"
+_MOST_WALLS: Final = 4  # times of day that are named one by one
 _NTH: Final = {"1": "first", "2": "second", "3": "third", "4": "fourth", "-1": "last"}
 
 
@@ -56,7 +57,11 @@ def _day(code: str) -> str:
 def _clock(parts: dict[str, str]) -> str:
     if "BYHOUR" not in parts:
         return ""
-    return f" at {int(parts['BYHOUR']):02}:{int(parts.get('BYMINUTE', '0')):02}"
+    hours, minutes = parts["BYHOUR"].split(","), parts.get("BYMINUTE", "0").split(",")
+    walls = sorted(f"{int(hour):02}:{int(minute):02}" for hour in hours for minute in minutes)
+    if len(walls) > _MOST_WALLS:
+        return f" at {len(walls)} times from {walls[0]} to {walls[-1]}"
+    return f" at {_list(walls)}"
 
 
 def _until(parts: dict[str, str]) -> str:

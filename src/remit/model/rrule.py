@@ -38,6 +38,13 @@ class Freq(StrEnum):
     YEARLY = "YEARLY"
 
 
+class Flag(StrEnum):
+    """What the clocks do at a slot."""
+
+    GAP = "gap"  # its time on the wall does not exist; it runs so much later
+    FOLD = "fold"  # its time on the wall comes twice; it runs the first time
+
+
 _STEPS: Final = {Freq.MINUTELY: timedelta(minutes=1), Freq.HOURLY: timedelta(hours=1)}
 
 
@@ -73,6 +80,20 @@ def slots(repeats: Repeats, after: datetime) -> Iterator[datetime]:
         whole = islice(chain([first], later(rule, zone, first, first)), rule.count)
         found = dropwhile(lambda slot: slot <= after, whole)
     return found if until is None else takewhile(lambda slot: slot <= until, found)
+
+
+def flags(repeats: Repeats, slot: datetime) -> frozenset[Flag]:
+    """What the clocks do at a slot: the time on the wall was put off, or comes twice."""
+    rule, zone = read(repeats.rule), zone_of(repeats.zone)
+    local = slot.astimezone(zone)
+    first, second = (local.replace(fold=fold).utcoffset() for fold in (0, 1))
+    found = {Flag.FOLD} if first != second else set[Flag]()
+    if rule.freq not in _STEPS and slot != repeats.first:
+        anchor = repeats.first.astimezone(zone)
+        hours, minutes = rule.hours or (anchor.hour,), rule.minutes or (anchor.minute,)
+        if local.hour not in hours or local.minute not in minutes:
+            found.add(Flag.GAP)
+    return frozenset(found)
 
 
 def zone_of(name: str) -> ZoneInfo:

@@ -1,8 +1,9 @@
 """Work that comes back: a series, its slots, and the session they share."""
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Final
 
 from remit.model.codec import JsonMap
 from remit.model.ids import SeriesId, SessionId, TaskId
@@ -16,6 +17,27 @@ class Fate(StrEnum):
     CAUGHT_UP = "caught_up"
     SKIPPED = "skipped"
     MISSED = "missed"
+
+
+class Missed(StrEnum):
+    """What becomes of slots that passed while nobody was there."""
+
+    SKIP = "skip"  # none of them is run
+    RUN_ONCE = "run_once"  # the latest is
+    RUN_ALL = "run_all"  # each is, one after the other, up to a number
+
+
+class Overlap(StrEnum):
+    """What becomes of a slot that is due while one before it is open."""
+
+    SKIP = "skip"  # it is not run
+    QUEUE_ONE = "queue_one"  # it is run next; of those that wait only the newest is
+    QUEUE_ALL = "queue_all"  # each is run, one after the other
+    CANCEL_OTHER = "cancel_other"  # it is run, and the one before it ends
+
+
+# A slot that begins no later than this is on time. Nobody was there if it is seen later.
+ON_TIME: Final = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +61,10 @@ class Series:
     template: JsonMap = field(default_factory=dict)
     ended_at: datetime | None = None
     why: str | None = None  # it ended
+    paused_at: datetime | None = None
+    skips: tuple[datetime, ...] = ()  # slots to come that the owner does not want
+    missed: Missed | None = None  # None: as the settings say
+    overlap: Overlap | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +76,16 @@ class Slot:
     fate: Fate | None = None
     why: str | None = None
     task_id: TaskId | None = None
+    planned: datetime | None = None  # when it is run, if it was moved there
+    started: datetime | None = None
+
+    @property
+    def late(self) -> timedelta | None:
+        """How long after its time it began; None if it did not."""
+        if self.started is None:
+            return None
+        meant = self.at if self.fate is Fate.CAUGHT_UP or self.planned is None else self.planned
+        return max(self.started - meant, timedelta(0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,8 @@ class Cue:
     scheduled_for: datetime | None = None
     repeats: Repeats | None = None
     session_id: SessionId | None = None
+    series_id: SeriesId | None = None
+    slot: datetime | None = None  # its place in that series; it may have passed
     retry_of: TaskId | None = None
     assigned_agent: str | None = None
     created_by: Creator = Creator.USER
@@ -133,6 +135,7 @@ class Task:
     cancel_requested: bool = False
     pause_requested: bool = False
     deleted_at: datetime | None = None
+    seen_at: datetime | None = None  # the owner has looked at how it ended
     round: int = 0  # raised when the work is to be done anew
     lease: int = 0  # raised by every claim
     attempts: int = 0  # failed tries in this round

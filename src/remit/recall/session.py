@@ -60,12 +60,15 @@ class Recall:
         self, session: SessionId, older: Sequence[Past], before: Summary | None
     ) -> Summary:
         text = await self._ask(older, before.text if before else "")
+        last = older[-1].ended_at, older[-1].no
         made = Summary(
             text=text or "",
-            upto=(older[-1].ended_at, older[-1].no),
+            # A clock that was set back may have ended the later ones earlier.
+            upto=max(last, before.upto) if before else last,
             runs=len(older) + (before.runs if before else 0),
             since=before.since if before else older[0].ended_at,
             taint=_worst([*_taints(older), *([before.taint] if before else [])]),
+            highest=max(before.highest if before else 0, *(each.no for each in older)),
         )
         if text is None:
             made = words.summed_up(made, before, older, self._zone)

@@ -1,7 +1,11 @@
 """The owner's open questions, and the decision that settles one."""
 
 from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
 
+from remit.errors import BadInput
+from remit.model.codec import stamp
 from remit.model.ids import ReviewId, TaskId
 from remit.model.review import Answered, Decision, Review
 from remit.model.settled import Settle
@@ -9,8 +13,10 @@ from remit.model.status import Reason
 from remit.model.task import Task
 from remit.model.undo import AT_ONCE, Undo
 from remit.ports import Clock
-from remit.store import reviews
+from remit.store import inbox, reviews
 from remit.store.database import Database
+
+MOST_LATER: Final = timedelta(days=90)
 
 
 class Inbox:
@@ -42,13 +48,19 @@ class Inbox:
 
         To give it was the owner's decision, like any other; the journal says so.
         """
-        open_ = [
-            each for each in await self.waiting() if each.reason is reason and each.about == about
-        ]
+        open_ = await self._db.read(reviews.waiting_for, reason, about)
         for each in open_:
             assert each.id is not None  # noqa: S101 - what waits has been stored
             await self.decide(each.id, Decision(Answered.APPROVE, by=f"owner: {what}"))
         return len(open_)
+
+    async def later(self, review_id: ReviewId, until: datetime) -> Review:
+        """Put a question off till a time; it stays open, and comes back by itself."""
+        now = self._clock.now()
+        if not now < until <= now + MOST_LATER:
+            sentence = f"Say a time to come within {MOST_LATER.days} days, not {stamp(until)}."
+            raise BadInput(sentence, field="until")
+        return await self._db.write(inbox.put_off, review_id, until, now)
 
     async def decide(self, review_id: ReviewId, decision: Decision) -> Task:
         """Settle a question, once; the task goes on from there."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
+from urllib.parse import quote
 
 from starlette import routing
 from starlette.applications import Starlette
@@ -14,28 +15,60 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from remit.errors import BadInput
+from remit.model.caller import OWNERS, Caller
 from remit.model.view import View
-from remit.server import contacts, events, health, hooks, messages, openapi, problem, reviews, tasks
+from remit.server import (
+    bulk,
+    calendars,
+    channels,
+    contacts,
+    conversations,
+    events,
+    feed,
+    health,
+    hooks,
+    messages,
+    openapi,
+    problem,
+    reviews,
+    rules,
+    search,
+    series,
+    sign_in,
+    static,
+    stats,
+    tasks,
+    tokens,
+    views,
+)
 from remit.server import debug as beneath
-from remit.server.auth import OWNER, Guard
+from remit.server.auth import Guard
 from remit.server.bodies import MOST_BYTES
 from remit.server.call import UNSAFE, Answer, Call, Route
+from remit.server.callers import PROGRAM, Callers
 from remit.server.idempotency import Keys, digest_of, name_of
+from remit.server.live import Live
 from remit.server.problem import Problem, Refused
+from remit.server.web import pages
 from remit.store.idempotency import Key
 from remit.wiring import House
 
+_FORM: Final = (
+    "application/x-www-form-urlencoded",
+    "application/x-www-form-urlencoded;charset=utf-8",
+)
+_AS_IT_IS: Final = "%/:?#[]@!$&'()*+,;="
 _JSON: Final = ("application/json", "application/json;charset=utf-8")
 
 
 def build(house: House, token: str, *, debug: bool, port: int) -> Starlette:
     """Everything a server needs; `port` is the one that callers will name."""
     routes = table(port, debug=debug)
-    public = frozenset(route.path for route in routes if route.public)
     keys = Keys(house.db, house.clock)
+    callers = Callers(house.db, house.clock, house.ids, token, port)
     app = Starlette(
-        routes=_paths(house, keys, routes),
-        middleware=[Middleware(Guard, token=token, port=port, public=public)],
+        routes=[*_paths(house, keys, routes), static.ROUTE, Live(house, callers).route],
+        middleware=[Middleware(Guard, callers=callers, port=port, routes=routes)],
         exception_handlers={HTTPException: problem.of_router},
     )
     app.router.redirect_slashes = False  # an address has one spelling
@@ -54,11 +87,24 @@ def table(port: int, *, debug: bool) -> tuple[Route, ...]:
     nouns = (
         *health.ROUTES,
         *messages.ROUTES,
+        *conversations.ROUTES,
+        *bulk.ROUTES,
         *tasks.ROUTES,
         *reviews.ROUTES,
         *contacts.ROUTES,
+        *channels.ROUTES,
+        *rules.ROUTES,
+        *series.ROUTES,
+        *stats.ROUTES,
+        *search.ROUTES,
+        *views.ROUTES,
         *events.ROUTES,
         *hooks.ROUTES,
+        *calendars.ROUTES,
+        *feed.ROUTES,
+        *tokens.ROUTES,
+        *sign_in.ROUTES,
+        *pages.ROUTES,
         described,
     )
     routes = (*nouns, *beneath.ROUTES) if debug else nouns
@@ -81,19 +127,46 @@ async def _answer(
 ) -> Response:
     route = ways["GET" if request.method == "HEAD" else request.method]
     try:
+        _allow(route, request)
         call = await _call(house, route, request)
-        return _response(await _done(keys, route, request, call))
+        answer = await _done(keys, route, request, call)
+        return _unchanged(request, answer) or _response(answer)
     except Exception as error:  # noqa: BLE001 - whatever breaks, the caller gets a problem
-        return problem.response(problem.of(error))
+        told = problem.of(error)
+        return pages.trouble(told) if route.page else problem.response(told)
+
+
+def _unchanged(request: Request, answer: Answer) -> Response | None:
+    """Who holds what we would send is told so; a tag is a list of them, or any."""
+    tag, held = answer.headers.get("ETag"), request.headers.get("if-none-match")
+    if tag is None or held is None or request.method not in ("GET", "HEAD"):
+        return None
+    known = {each.strip().removeprefix("W/") for each in held.split(",")}
+    fits = tag in known or known == {"*"}
+    return Response(status_code=304, headers={"ETag": tag}) if fits else None
+
+
+def _allow(route: Route, request: Request) -> None:
+    """Who may not do this is told so before anything of his is read."""
+    caller: Caller = request.scope["caller"]
+    if route.page and not route.public and request.scope["key"].startswith(PROGRAM):
+        sentence = f"{caller.name} is a program's token, and pages are for people; use the API."
+        raise Refused(Problem("forbidden", sentence))
+    if not route.public and not caller.may(route.needs):
+        sentence = f"{caller.name} may not do this: it needs the scope `{route.needs}`."
+        if caller.agent and route.needs in OWNERS:
+            sentence = f"{caller.name} is an agent, and this (`{route.needs}`) is for people."
+        raise Refused(Problem("forbidden", sentence))
 
 
 async def _done(keys: Keys, route: Route, request: Request, call: Call) -> Answer:
     given = request.headers.getlist("idempotency-key")
     # Whoever has no token may not have anything kept under a name of his own.
     name = name_of(given) if route.method in UNSAFE and not route.public else None
-    if name is None:
+    # A secret that is shown once is kept nowhere, so not here either.
+    if name is None or not route.kept:
         return await route.does(call)
-    key = Key(f"{OWNER} {route.method} {route.path}", name)
+    key = Key(f"{call.caller.name} {route.method} {route.path}", name)
     digest = digest_of(f"{request.url.path}?{request.url.query}", call.body)
     return await keys.once(key, digest, call.ref, lambda ref: route.does(replace(call, ref=ref)))
 
@@ -102,7 +175,8 @@ async def _call(house: House, route: Route, request: Request) -> Call:
     # What comes along with a GET means nothing, so it is not even read.
     body = await _body(request) if route.method in UNSAFE else b""
     kind = request.headers.get("content-type", "").lower().replace(" ", "")
-    if body and kind not in _JSON:
+    form = route.page and kind in _FORM
+    if body and kind not in _JSON and not form:
         sentence = "Send JSON, as `Content-Type: application/json`."
         raise Refused(Problem("unsupported-media-type", sentence))
     call = Call(
@@ -112,6 +186,12 @@ async def _call(house: House, route: Route, request: Request) -> Call:
         body=body,
         ref=f"api:{house.ids.ulid()}",
         signature=request.headers.get("x-hub-signature-256"),
+        callers=request.scope["callers"],
+        caller=request.scope["caller"],
+        key=request.scope["key"],
+        form=form,
+        part="hx-request" in request.headers,
+        if_match=", ".join(request.headers.getlist("if-match")) or None,
     )
     # Read now: a wrong word must be refused before anything is done, not when it is to be shown.
     return replace(call, view=call.word("view", View) or View.S3)
@@ -151,10 +231,14 @@ def _query(route: Route, request: Request) -> dict[str, list[str]]:
 
 
 def _response(answer: Answer) -> Response:
-    headers = {"Location": answer.location} if answer.location else {}
+    headers = {**answer.headers}
+    if answer.location:
+        # As browsers would write it themselves: a header holds nothing but ASCII.
+        headers["Location"] = quote(answer.location, safe=_AS_IT_IS)
     if answer.replayed:
         headers["Idempotency-Replayed"] = "true"
     if isinstance(answer.content, str):
-        return Response(answer.content, answer.status, headers, media_type="text/plain")
+        media = answer.media or "text/plain"
+        return Response(answer.content, answer.status, headers, media_type=media)
     text = json.dumps(answer.content, ensure_ascii=False, separators=(",", ":"))
     return Response(text, answer.status, headers, media_type="application/json")

@@ -5,13 +5,16 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Final, Literal, NoReturn, TypeVar, cast
+from urllib.parse import parse_qsl
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, ValidationError
 
+from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap
 from remit.model.contract import ContractType, GeneratedFrom, Timing
 from remit.model.reply import Policy
 from remit.model.review import Answered
+from remit.model.series import Missed, Overlap
 from remit.model.task import Priority
 from remit.server.problem import Problem, Refused
 
@@ -58,6 +61,14 @@ class NewContract(Body):
     generated_at: Annotated[str | None, Field(alias="generatedAt")] = None
 
 
+class NewRepeats(Body):
+    """How often it comes back: an RRULE, the zone of its hours, the first time."""
+
+    rule: Annotated[str, Field(max_length=500)]
+    zone: Annotated[str, Field(max_length=100)]
+    first: Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+
+
 class NewTask(Body):
     """Work to entrust: the owner's words as `text`, or a `title` and what belongs to it."""
 
@@ -73,25 +84,136 @@ class NewTask(Body):
         str | None,
         Field(alias="scheduledFor", json_schema_extra={"format": "date-time"}),
     ] = None
+    repeats: NewRepeats | None = None
     priority: Annotated[Priority | None, Field(strict=False)] = None
     context: dict[str, JsonValue] = {}
     contract: NewContract | None = None
 
 
 class NewMessage(Body):
-    """What the owner says. With `dryRun` it is only told what would become of it."""
+    """What the owner says. With `dryRun` it is only told what would become of it.
+
+    With `conversationId` it is a turn there, and may also answer, stop or change something.
+    """
 
     text: Annotated[str, Field(max_length=100_000)]
     scheduled_for: Annotated[
         str | None,
         Field(alias="scheduledFor", json_schema_extra={"format": "date-time"}),
     ] = None
+    repeats: NewRepeats | None = None
     priority: Annotated[Priority | None, Field(strict=False)] = None
     dry_run: Annotated[bool, Field(alias="dryRun")] = False
+    conversation_id: Annotated[
+        str | None, Field(alias="conversationId", min_length=1, max_length=200)
+    ] = None
 
 
 class Change(Body):
-    action: Literal["pause", "resume", "cancel", "run"]
+    """What is to be done with a task; or, before it begins, what is to be different."""
+
+    action: Literal["pause", "resume", "cancel", "run"] | None = None
+    title: str | None = None
+    instructions: str | None = None
+    scheduled_for: Annotated[
+        str | None,
+        Field(alias="scheduledFor", json_schema_extra={"format": "date-time"}),
+    ] = None
+    priority: Annotated[Priority | None, Field(strict=False)] = None
+    delivery: Annotated[list[NewDelivery] | None, Field(max_length=50)] = None
+
+
+class Later(Body):
+    """Till when a question is put off: a time, or a number of hours from now."""
+
+    until: Annotated[str | None, Field(json_schema_extra={"format": "date-time"})] = None
+    hours: Annotated[int, Field(ge=1, le=2160)] | None = None
+
+
+class SkipSlot(Body):
+    """Which slot is left out; the next one, if none is named."""
+
+    slot: Annotated[str | None, Field(json_schema_extra={"format": "date-time"})] = None
+
+
+class MoveSlot(Body):
+    """Which occurrence is run at another time; the next one, if none is named."""
+
+    to: Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+    slot: Annotated[str | None, Field(json_schema_extra={"format": "date-time"})] = None
+
+
+class SeriesRules(Body):
+    """What becomes of slots that are missed, or due while one is open; what is left out stays."""
+
+    missed: Annotated[Missed | None, Field(strict=False)] = None
+    overlap: Annotated[Overlap | None, Field(strict=False)] = None
+
+
+class Bulk(Body):
+    """What is done with many tasks: those that are named, or all that match a filter line."""
+
+    action: Literal["run", "pause", "resume", "cancel", "retry", "delete"]
+    ids: Annotated[list[Annotated[str, Field(max_length=60)]] | None, Field(max_length=10_000)] = (
+        None
+    )
+    filter: Annotated[str | None, Field(max_length=2_000)] = None
+    dry_run: Annotated[bool, Field(alias="dryRun")] = False
+
+
+class NewView(Body):
+    """A filter line under a name."""
+
+    name: Annotated[str, Field(min_length=1, max_length=60)]
+    filter: Annotated[str, Field(max_length=2_000)]
+
+
+class NewRule(Body):
+    """A standing word of the owner. So far there is one kind: who is written to unasked."""
+
+    kind: Literal["permission"]
+    contact: Annotated[str, Field(min_length=1, max_length=500)]
+    channel: Annotated[str, Field(min_length=1, max_length=100)]
+    policy: Annotated[Policy, Field(strict=False)] = Policy.ALLOW
+
+
+class NewContact(Body):
+    """Someone for the book; of who is in it, what is new is added."""
+
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    channels: Annotated[
+        dict[
+            Annotated[str, Field(min_length=1, max_length=100)],
+            Annotated[str, Field(min_length=1, max_length=500)],
+        ],
+        Field(max_length=20),
+    ] = {}
+    aliases: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=20)
+    ] = []
+    role: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+
+
+class ChangedContact(Body):
+    """What is to be added to an entry of the book."""
+
+    channels: Annotated[
+        dict[
+            Annotated[str, Field(min_length=1, max_length=100)],
+            Annotated[str, Field(min_length=1, max_length=500)],
+        ],
+        Field(max_length=20),
+    ] = {}
+    aliases: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=20)
+    ] = []
+    role: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+
+
+class Trial(Body):
+    """A test message to the owner, or to someone in the book."""
+
+    to: Annotated[str, Field(min_length=1, max_length=500)] | None = None
 
 
 class NewDecision(Body):
@@ -108,6 +230,15 @@ class NewPermission(Body):
     policy: Annotated[Policy, Field(strict=False)]
 
 
+class NewToken(Body):
+    """A program's way in, and what it may do."""
+
+    name: Annotated[str, Field(max_length=60)]
+    scopes: Annotated[list[Annotated[Scope, Field(strict=False)]], Field(max_length=10)]
+    agent: bool = False
+    days: Annotated[int, Field(ge=1, le=3660)] | None = None
+
+
 class Nothing(Body):
     """For requests that say all in their address."""
 
@@ -122,6 +253,29 @@ def read(kind: type[M], raw: bytes) -> M:
         return kind.model_validate(data)
     except ValidationError as error:
         raise _refusal(kind, error) from None
+
+
+def read_form(kind: type[M], raw: bytes) -> M:
+    """Read what a form sent. A field that stands several times is a list; an empty one is none."""
+    try:
+        pairs = parse_qsl(raw.decode("ascii"), strict_parsing=True, errors="strict") if raw else []
+    except ValueError:
+        raise _malformed("The form cannot be read.") from None
+    found: dict[str, Json] = {}
+    for name, value in pairs:
+        text = value.replace("\r\n", "\n")  # browsers write line ends as two characters
+        before = found.get(name)
+        found[name] = text if before is None else [*_listed(before), text]
+    _look_through(found)
+    try:
+        # Loosely: whatever a form sends is text, and only what stands twice is a list.
+        return kind.model_validate(found, strict=False)
+    except ValidationError as error:
+        raise _refusal(kind, error) from None
+
+
+def _listed(value: Json) -> list[Json]:
+    return value if isinstance(value, list) else [value]
 
 
 def _json(raw: bytes) -> Json:

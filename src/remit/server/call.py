@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, TypeAlias, TypeVar
 
@@ -10,19 +10,22 @@ from pydantic import BaseModel
 
 from remit.errors import BadInput
 from remit.model import ids
+from remit.model.caller import OWNER, Caller, Scope
 from remit.model.codec import Json, JsonMap
-from remit.model.ids import ReviewId, TaskId
+from remit.model.ids import ReviewId, SeriesId, TaskId
 from remit.model.task import Task
 from remit.model.view import View, show
 from remit.server import bodies
+from remit.server.callers import Callers
 from remit.server.problem import Problem, Refused
 from remit.wiring import House
 
 W = TypeVar("W", bound=StrEnum)
 M = TypeVar("M", bound=BaseModel)
-Id = TypeVar("Id", TaskId, ReviewId)
+Id = TypeVar("Id", TaskId, ReviewId, SeriesId)
 
 UNSAFE: Final = frozenset({"POST", "PATCH", "DELETE"})
+_TAG: Final = re.compile(r'"([\x21\x23-\x7e]{1,200})"')
 _NUMBER: Final = re.compile(r"[0-9]{1,15}")
 
 
@@ -37,6 +40,12 @@ class Call:
     ref: str  # names this request: what is done under it once is not done again
     view: View = View.S3
     signature: str | None = None  # of the body, by a provider that holds no token of ours
+    callers: Callers
+    caller: Caller = OWNER
+    key: str = "owner"  # what he came in with: the id of a token or a sign-in, or this
+    form: bool = False  # the body is what a page's form sent, not JSON
+    part: bool = False  # a script of ours asks for a part of a page, not for the whole
+    if_match: str | None = None  # only if it is still this version
 
     @property
     def task_id(self) -> TaskId:
@@ -46,9 +55,24 @@ class Call:
     def review_id(self) -> ReviewId:
         return _known(ids.review_id, self.path["id"])
 
+    @property
+    def series_id(self) -> SeriesId:
+        return _known(ids.series_id, self.path["id"])
+
+    @property
+    def version(self) -> str | None:
+        """The version that must still be there; None if any will do."""
+        said = (self.if_match or "*").strip()
+        if said == "*":
+            return None
+        found = _TAG.fullmatch(said)
+        if found is None:
+            raise BadInput("If-Match must be one ETag as we gave it, or *.", field="If-Match")
+        return found[1]
+
     def read(self, kind: type[M]) -> M:
         """The body, as what it must be."""
-        return bodies.read(kind, self.body)
+        return bodies.read_form(kind, self.body) if self.form else bodies.read(kind, self.body)
 
     def text(self, name: str) -> str | None:
         return self.query[name][0] if name in self.query else None
@@ -86,6 +110,8 @@ class Answer:
     status: int = 200
     location: str | None = None
     replayed: bool = False
+    media: str | None = None  # if it is neither JSON nor plain text
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 def task_answer(call: Call, task: Task) -> Answer:
@@ -123,6 +149,14 @@ class Route:
     query: tuple[Query, ...] = ()
     body: type[BaseModel] | None = None
     public: bool = False  # needs no token
+    scope: Scope | None = None  # what a caller must be allowed; else by the method
+    kept: bool = True  # its answer may be kept, and told again to who comes with the same key
+    page: bool = False  # for people: HTML, forms, and a way to sign in instead of a problem
+    tagged: bool = False  # gives an ETag; what changes something heeds If-Match
+
+    @property
+    def needs(self) -> Scope:
+        return self.scope or (Scope.WRITE if self.method in UNSAFE else Scope.READ)
 
 
 VIEW: Final = Query("view", "In whose words.", {"enum": ["s3", "s4"], "default": "s3"})

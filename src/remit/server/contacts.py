@@ -1,8 +1,12 @@
-"""Contacts: whom the owner knows, and who is written to without a question."""
+"""Contacts: whom the owner knows, put in and taken out, and who is written to unasked."""
 
 from typing import Final
 
-from remit.server.bodies import NewPermission
+from remit.errors import BadInput, NotFound
+from remit.intake import entries
+from remit.intake.book import FILE, Entry, Line, load
+from remit.model.caller import Scope
+from remit.server.bodies import ChangedContact, NewContact, NewPermission, Nothing
 from remit.server.call import Answer, Call, Route
 
 
@@ -11,10 +15,47 @@ async def look(call: Call) -> Answer:
     return Answer(await call.house.permits.listed())
 
 
+async def add(call: Call) -> Answer:
+    """Put someone in; of who is in it, what is new is added."""
+    body = call.read(NewContact)
+    return await _put(call, body.name, body)
+
+
+async def change(call: Call) -> Answer:
+    """Add to what the book says of someone."""
+    body, name, path = call.read(ChangedContact), call.path["name"], call.house.settings.home / FILE
+    if not path.exists() or name not in [each.name for each in load(path)]:
+        raise NotFound("contact", f"{name!r:.60}")
+    return await _put(call, name, body)
+
+
+async def drop(call: Call) -> Answer:
+    """Take someone out; what is meant for them asks the owner from then on."""
+    call.read(Nothing)
+    entries.drop(call.house.settings.home / FILE, call.path["name"])
+    return await look(call)
+
+
 async def permit(call: Call) -> Answer:
     """Say once and for all whether someone is written to on a channel."""
     said = call.read(NewPermission)
     return Answer(await call.house.permits.permit(said.contact, said.channel, said.policy))
+
+
+async def _put(call: Call, name: str, body: NewContact | ChangedContact) -> Answer:
+    lines = {_text(way): Line(_text(address)) for way, address in body.channels.items()}
+    role = None if body.role is None else _text(body.role)
+    entry = Entry(_text(name), tuple(map(_text, body.aliases)), role, lines)
+    # Not in a thread: so two that come together are written one after the other.
+    entries.put(call.house.settings.home / FILE, entry)
+    return await look(call)
+
+
+def _text(text: str) -> str:
+    text = text.strip()
+    if not text or not text.isprintable():
+        raise BadInput(f"{text!r:.60} must be text on one line that can be read.", field="name")
+    return text
 
 
 ROUTES: Final = (
@@ -27,10 +68,39 @@ ROUTES: Final = (
     ),
     Route(
         method="POST",
+        path="/api/contacts",
+        does=add,
+        says="Put someone into the contact book, or add to what it says of them",
+        gives="Contacts",
+        body=NewContact,
+        scope=Scope.ADMIN,
+    ),
+    # Before those with a name in them: what is wrong there is told by the first that fits.
+    Route(
+        method="POST",
         path="/api/contacts/permissions",
         does=permit,
         says="Say once and for all whether someone is written to on a channel",
         gives="Permission",
         body=NewPermission,
+        scope=Scope.ADMIN,
+    ),
+    Route(
+        method="PATCH",
+        path="/api/contacts/{name}",
+        does=change,
+        says="Add to what the contact book says of someone",
+        gives="Contacts",
+        body=ChangedContact,
+        scope=Scope.ADMIN,
+    ),
+    Route(
+        method="DELETE",
+        path="/api/contacts/{name}",
+        does=drop,
+        says="Take someone out of the contact book; what is meant for them then asks you",
+        gives="Contacts",
+        body=Nothing,
+        scope=Scope.ADMIN,
     ),
 )

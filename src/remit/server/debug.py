@@ -20,7 +20,8 @@ _MIRRORED: Final = {
 async def look(call: Call) -> Answer:
     """A task in every detail, with what the engine keeps for itself."""
     task = await call.house.db.read(stored.get, call.task_id)
-    return Answer(await tasks.detail(call) | {"internal": to_json(task)})
+    version, told = await tasks.detail(call)
+    return Answer(told | {"internal": to_json(task)}, headers={"ETag": f'"{version}"'})
 
 
 ROUTES: Final = (
@@ -36,5 +37,6 @@ ROUTES: Final = (
         says="One task in every detail",
         gives="DebugDetail",
         query=(VIEW,),
+        tagged=True,
     ),
 )

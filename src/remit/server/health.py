@@ -10,22 +10,7 @@ async def health(_: Call) -> Answer:
     return Answer({"status": "ok", "version": __version__})
 
 
-async def greeting(_: Call) -> Answer:
-    return Answer(
-        f"Remit {__version__} is running. Its API is described at /openapi.json;"
-        " `remit --help` shows the way in the terminal.\n"
-    )
-
-
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/",
-        does=greeting,
-        says="A word to whoever comes by",
-        gives="Greeting",
-        public=True,
-    ),
     Route(
         method="GET",
         path="/healthz",

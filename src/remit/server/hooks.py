@@ -40,6 +40,8 @@ async def take(call: Call) -> Answer:
     woken = await call.house.db.write(inbound.take, came, call.house.clock.now())
     if woken:
         call.house.engine.nudge()
+    for each in came:
+        await call.house.talk.came(each)  # what the owner writes is a turn, once
     return Answer({"noted": len(came)})
 
 

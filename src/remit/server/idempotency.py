@@ -56,7 +56,8 @@ class Keys:
         except RemitError:
             await self._db.write(idempotency.release, key)
             raise
-        kept = json.dumps({"location": answer.location, "content": answer.content})
+        told = {"location": answer.location, "content": answer.content, "media": answer.media}
+        kept = json.dumps(told)
         await self._db.write(idempotency.answer, key, answer.status, kept)
         return answer
 
@@ -90,4 +91,5 @@ def digest_of(target: str, body: bytes) -> str:
 
 def _again(kept: Kept) -> Answer:
     told = json.loads(kept.body)
-    return Answer(told["content"], kept.status, told["location"], replayed=True)
+    media = told.get("media")  # what was kept before an upgrade does not say
+    return Answer(told["content"], kept.status, told["location"], replayed=True, media=media)

@@ -2,28 +2,62 @@
 
 from typing import Final
 
+from remit.errors import BadInput
 from remit.intake.heard import Message, rehearsed, told
+from remit.model.caller import Scope
+from remit.model.ids import ConversationId
 from remit.model.task import Source, SourceKind
 from remit.server.bodies import NewMessage
 from remit.server.call import VIEW, Answer, Call, Route
-from remit.server.tasks import moment
+from remit.server.problem import Problem, Refused
+from remit.server.tasks import moment, repeats_of
+
+_PATIENCE: Final = 60.0  # seconds: a model may read along
 
 
 async def hear(call: Call) -> Answer:
     """Store all that a message asks for; say what became of every clause."""
     body = call.read(NewMessage)
+    if call.caller.agent:
+        # What is read here counts as the owner's own words: whom to write to is taken from them.
+        sentence = f"{call.caller.name} is an agent, and these would be its owner's words."
+        raise Refused(Problem("forbidden", f"{sentence} POST /api/tasks is for it."))
+    at = moment(body.scheduled_for, "scheduledFor")
     message = Message(
         text=body.text,
         source=Source(SourceKind.MANUAL, call.ref),
-        scheduled_for=moment(body.scheduled_for, "scheduledFor"),
+        scheduled_for=at,
         priority=body.priority,
+        repeats=repeats_of(body.repeats, at),
     )
     if body.dry_run:
         return Answer(rehearsed(await call.house.intake.read(message)))
+    if body.conversation_id is not None:
+        return await _in_talk(call, body, ConversationId(body.conversation_id))
     heard = await call.house.intake.hear(message)
     if not heard.tasks:
         return Answer(told(heard, call.view))
     return Answer(told(heard, call.view), 201, f"/api/tasks/{heard.tasks[0].id}")
+
+
+async def _in_talk(call: Call, body: NewMessage, talk: ConversationId) -> Answer:
+    """The same words as a turn of a conversation, which may be more than something to be done."""
+    if not call.caller.may(Scope.APPROVE):
+        sentence = f"{call.caller.name} may not speak in a conversation: that is for its owner."
+        raise Refused(Problem("forbidden", sentence))
+    if body.scheduled_for is not None or body.priority is not None or body.repeats is not None:
+        sentence = "In a conversation, say the time and how urgent it is in your words."
+        field = "priority" if body.priority else "scheduledFor"
+        raise BadInput(sentence, field=field)
+    turn = await call.house.talk.say(talk, body.text, channel="api", key=call.ref)
+    answer = await call.house.talk.answered(turn, _PATIENCE)
+    where = f"/api/conversations/{talk}"
+    receipt = answer.receipt if answer else {}
+    if not receipt:
+        return Answer(
+            {"tasks": [], "clauses": [], "questions": [], "answer": "control"}, 200, where
+        )
+    return Answer(receipt, 201 if receipt["tasks"] else 200, where)
 
 
 ROUTES: Final = (

@@ -11,10 +11,11 @@ from remit.model.codec import Json, JsonMap
 from remit.server import problem, shapes
 from remit.server.auth import HOOKS
 from remit.server.call import UNSAFE, Query, Route
+from remit.server.callers import cookie_of
 
 # What every request may meet, what the token opens, what changes something, what carries a body.
 _ALWAYS: Final = frozenset({421, 500})
-_INSIDE: Final = frozenset({401, 503})
+_INSIDE: Final = frozenset({401, 403, 503})
 _CHANGES: Final = frozenset({403, 409, 413, 422})
 _BODY: Final = frozenset({400, 415, 422})
 _SIGNED: Final = frozenset({400, 401, 404, 415, 503})  # a provider's call
@@ -24,20 +25,27 @@ _TEXTS: Final = frozenset({"Greeting", "Challenge"})
 def document(routes: Sequence[Route], port: int) -> JsonMap:
     """OpenAPI 3.1, whole: every route, and every status that it can give."""
     paths: dict[str, Json] = {}
-    for route in routes:
+    # One that is signed in; what it may change, only our own pages may.
+    browser: JsonMap = {"type": "apiKey", "in": "cookie", "name": cookie_of(port)}
+    for route in _described(routes):
         paths.setdefault(route.path, {})
         cast("JsonMap", paths[route.path])[route.method.lower()] = _operation(route)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Remit", "version": __version__, "license": {"name": "MIT"}},
         "servers": [{"url": f"http://127.0.0.1:{port}"}],
-        "security": [{"token": list[Json]()}],
+        "security": [{"token": list[Json]()}, {"browser": list[Json]()}],
         "paths": paths,
         "components": {
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-            "schemas": {**shapes.schemas(), **_bodies(routes)},
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}, "browser": browser},
+            "schemas": {**shapes.schemas(), **_bodies(_described(routes))},
         },
     }
+
+
+def _described(routes: Iterable[Route]) -> list[Route]:
+    """What programs call; pages are for people."""
+    return [route for route in routes if not route.page]
 
 
 def statuses(route: Route) -> frozenset[int]:
@@ -49,8 +57,10 @@ def statuses(route: Route) -> frozenset[int]:
         found |= _CHANGES
     if route.body is not None:
         found |= _BODY
-    if "{id}" in route.path:
+    if "{" in route.path:
         found |= {404}
+    if route.tagged and route.method in UNSAFE:
+        found |= {412}
     if route.path.startswith(HOOKS):
         found |= _SIGNED
     # Even who takes no parameters refuses the ones he gets.
@@ -61,6 +71,7 @@ def _operation(route: Route) -> JsonMap:
     told: JsonMap = {
         "operationId": _name(route),
         "summary": route.says,
+        "x-scope": None if route.public else route.needs.value,
         "parameters": list[Json](_parameters(route)),
         "responses": _responses(route),
     }
@@ -83,13 +94,27 @@ def _parameters(route: Route) -> Iterator[JsonMap]:
         yield {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
     for query in route.query:
         yield _query(query)
-    if route.method in UNSAFE and not route.public:
+    if route.tagged:
+        yield _condition(route)
+    if route.method in UNSAFE and not route.public and route.kept:
         yield {
             "name": "Idempotency-Key",
             "in": "header",
             "description": "The same key with the same request is done once; kept for 24 hours.",
             "schema": {"type": "string", "minLength": 1, "maxLength": 255},
         }
+
+
+def _condition(route: Route) -> JsonMap:
+    changes = route.method in UNSAFE
+    return {
+        "name": "If-Match" if changes else "If-None-Match",
+        "in": "header",
+        "description": "Only if it is still as it was then."
+        if changes
+        else "An ETag of before: if nothing has changed, nothing is sent again.",
+        "schema": {"type": "string"},
+    }
 
 
 def _query(query: Query) -> JsonMap:
@@ -101,9 +126,13 @@ def _query(query: Query) -> JsonMap:
 def _responses(route: Route) -> JsonMap:
     media = "text/plain" if route.gives in _TEXTS else "application/json"
     given: JsonMap = {"description": route.says, "content": {media: {"schema": _ref(route.gives)}}}
+    text: JsonMap = {"schema": {"type": "string"}}
     if route.status == 201:  # noqa: PLR2004
-        given["headers"] = {"Location": {"schema": {"type": "string"}}}
+        given["headers"] = {"Location": text}
     also: JsonMap = {}
+    if route.tagged and route.method == "GET":
+        given["headers"] = {"ETag": text}
+        also["304"] = {"description": "It is as it was"}
     if route.also is not None:
         also[str(route.also)] = {key: each for key, each in given.items() if key != "headers"}
     refusals: JsonMap = {str(status): _refusal(status) for status in sorted(statuses(route))}

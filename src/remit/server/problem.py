@@ -13,6 +13,7 @@ from starlette.responses import Response
 from remit.errors import (
     AlreadyDecided,
     BadInput,
+    Changed,
     Conflict,
     IllegalMove,
     KeyReused,
@@ -32,17 +33,20 @@ KINDS: Final[Mapping[str, tuple[int, str]]] = {
     "unauthorized": (401, "Token needed"),
     "unsigned": (401, "Signature needed"),
     "cross-site": (403, "Asked by another site"),
+    "forbidden": (403, "Not allowed to this caller"),
     "not-found": (404, "Not found"),
     "method-not-allowed": (405, "Not possible here"),
     "conflict": (409, "Not possible as things stand"),
     "illegal-transition": (409, "Not a legal move"),
     "already-decided": (409, "Decided before"),
     "idempotency-in-flight": (409, "Still being done"),
+    "changed": (412, "Not as it was"),
     "too-large": (413, "Too large"),
     "unsupported-media-type": (415, "Not JSON"),
     "misdirected": (421, "Meant for another host"),
     "validation": (422, "Not acceptable"),
     "idempotency-mismatch": (422, "Key used for another request"),
+    "too-many-tries": (429, "Too many wrong tries"),
     "internal": (500, "Our mistake"),
     "store-unavailable": (503, "Store not available"),
 }
@@ -101,6 +105,8 @@ def _input(error: BadInput) -> Problem:
 def _conflict(error: Conflict) -> Problem:
     if isinstance(error, IllegalMove):
         return Problem("illegal-transition", str(error), {"allowed": list[Json](error.allowed)})
+    if isinstance(error, Changed):
+        return Problem("changed", str(error))
     name = "already-decided" if isinstance(error, AlreadyDecided) else "conflict"
     return Problem(name, str(error))
 

@@ -1,57 +1,153 @@
-"""Reviews: the questions to the owner, and the decision that settles one."""
+"""Reviews: the questions to the owner, the decision that settles one, and what else waits."""
 
+from datetime import datetime, timedelta
 from typing import Final
 
-from remit.model.codec import Json
+from remit.errors import BadInput, NotFound
+from remit.model import ids
+from remit.model.caller import Scope
+from remit.model.codec import Json, JsonMap
+from remit.model.group import Group
 from remit.model.ids import ReviewId
-from remit.model.review import Decision, Review
+from remit.model.review import Decision
+from remit.model.view import show
 from remit.server import shapes
-from remit.server.bodies import NewDecision
-from remit.server.call import VIEW, Answer, Call, Route, numbers, task_answer
-from remit.store import reviews, rows, tasks
+from remit.server.bodies import Later, NewDecision
+from remit.server.call import VIEW, Answer, Call, Query, Route, numbers, task_answer
+from remit.server.tasks import moment
+from remit.store import inbox, tasks
 from remit.store.database import Tx
+from remit.store.inbox import Needs, Waiting
+
+MOST: Final = 500
 
 
 async def waiting(call: Call) -> Answer:
-    """Open questions, oldest first."""
-    limit = call.number("limit", 100, least=1, most=500)
-    found = await call.house.db.read(_waiting, limit)
-    told: list[Json] = [shapes.review(review, title) for review, title in found]
-    return Answer({"reviews": told})
+    """Open questions, oldest first, a page at a time."""
+    limit = call.number("limit", 100, least=1, most=MOST)
+    try:
+        found, needs = await call.house.db.read(
+            _page,
+            call.house.clock.now(),
+            call.word("group", Group),
+            call.flag("later"),
+            _cursor(call),
+            limit + 1,
+        )
+    except NotFound:
+        raise _bad_cursor(call) from None
+    shown: list[Json] = [_shown(call, each) for each in found[:limit]]
+    more = found[limit - 1].review.id if len(found) > limit else None
+    return Answer({"reviews": shown, "next": more, "needs": told(needs)})
+
+
+async def everything(call: Call) -> Answer:
+    """All that waits for the owner: what to decide, what to look at, what to fix."""
+    limit = call.number("limit", 50, least=1, most=MOST)
+    now = call.house.clock.now()
+    asked, needs = await call.house.db.read(_page, now, None, False, None, limit)
+    look = await call.house.db.read(inbox.look, now, limit)
+    fix = await call.house.db.read(inbox.fix, now, limit)
+    shown: list[Json] = [_shown(call, each) for each in asked]
+    return Answer(
+        {
+            "reviews": shown,
+            "look": [show(task, call.view) for task in look],
+            "fix": [show(task, call.view) for task in fix],
+            "needs": told(needs),
+        }
+    )
 
 
 async def look(call: Call) -> Answer:
-    review, title = await call.house.db.read(_get, call.review_id)
-    return Answer(shapes.review(review, title))
+    version, found = await call.house.db.read(_get, call.review_id)
+    return Answer(_shown(call, found), headers={"ETag": f'"{version}"'})
 
 
 async def decide(call: Call) -> Answer:
     body = call.read(NewDecision)
-    decision = Decision(body.answer, body.text, always=body.always)
+    by = call.caller.name
+    decision = Decision(body.answer, body.text, by=by, always=body.always)
     return task_answer(call, await call.house.inbox.decide(call.review_id, decision))
 
 
-def _waiting(tx: Tx, limit: int) -> list[tuple[Review, str]]:
-    return [(review, _title(tx, review)) for review in reviews.waiting(tx, limit)]
+async def later(call: Call) -> Answer:
+    """Put it off: it stays open, and comes back by itself."""
+    body = call.read(Later)
+    until = _until(call, body)
+    await call.house.inbox.later(call.review_id, until)
+    version, found = await call.house.db.read(_get, call.review_id)
+    return Answer(_shown(call, found), headers={"ETag": f'"{version}"'})
 
 
-def _get(tx: Tx, review_id: ReviewId) -> tuple[Review, str]:
-    review = reviews.get(tx, review_id)
-    return review, _title(tx, review)
+def told(needs: Needs) -> JsonMap:
+    return {
+        "total": needs.total,
+        "decide": needs.decide,
+        "look": needs.look,
+        "fix": needs.fix,
+        "later": needs.later,
+    }
 
 
-def _title(tx: Tx, review: Review) -> str:
-    return rows.text(tasks.find_row(tx, review.task_id)["title"]) or ""
+def _until(call: Call, body: Later) -> datetime:
+    if (body.until is None) == (body.hours is None):
+        raise BadInput("Give until (a time) or hours (a number), one of them.", field="until")
+    at = moment(body.until, "until")
+    return at or call.house.clock.now() + timedelta(hours=body.hours or 0)
+
+
+def _shown(call: Call, found: Waiting) -> JsonMap:
+    return shapes.review(found, call.house.settings.deliver.undo)
+
+
+def _cursor(call: Call) -> ReviewId | None:
+    text = call.text("cursor")
+    try:
+        return None if text is None else ids.review_id(text)
+    except BadInput:
+        raise _bad_cursor(call) from None
+
+
+def _bad_cursor(call: Call) -> BadInput:
+    sentence = f"{call.text('cursor')!r:.60} is no cursor of ours; give `next` of the page before."
+    return BadInput(sentence, field="cursor")
+
+
+def _page(
+    tx: Tx, now: datetime, group: Group | None, put_off: bool, after: ReviewId | None, limit: int
+) -> tuple[list[Waiting], Needs]:
+    found = inbox.questions(tx, now, group, later=put_off, after=after, limit=limit)
+    return found, inbox.needs(tx, now)
+
+
+def _get(tx: Tx, review_id: ReviewId) -> tuple[str, Waiting]:
+    found = inbox.question(tx, review_id)
+    # Whatever happens to a question is an event of its task.
+    return tasks.version(tx, found.task.id), found
 
 
 ROUTES: Final = (
+    Route(
+        method="GET",
+        path="/api/inbox",
+        does=everything,
+        says="All that waits for the owner: to decide, to look at, to fix",
+        gives="Inbox",
+        query=(numbers("limit", "How many of each.", 50, 1, MOST), VIEW),
+    ),
     Route(
         method="GET",
         path="/api/reviews",
         does=waiting,
         says="Questions that wait for the owner, oldest first",
         gives="Reviews",
-        query=(numbers("limit", "How many.", 100, 1, 500),),
+        query=(
+            Query("group", "What he must do.", {"enum": [Group.DECIDE.value, Group.FIX.value]}),
+            Query("later", "Those that are put off, and only those.", {"enum": ["true", "false"]}),
+            Query("cursor", "`next` of the page before.", {"type": "string"}),
+            numbers("limit", "How many.", 100, 1, MOST),
+        ),
     ),
     Route(
         method="GET",
@@ -59,6 +155,7 @@ ROUTES: Final = (
         does=look,
         says="One question, open or decided",
         gives="Review",
+        tagged=True,
     ),
     Route(
         method="POST",
@@ -68,5 +165,15 @@ ROUTES: Final = (
         gives="Task",
         query=(VIEW,),
         body=NewDecision,
+        scope=Scope.APPROVE,
+    ),
+    Route(
+        method="POST",
+        path="/api/reviews/{id}/later",
+        does=later,
+        says="Put it off; it stays open, and comes back by itself",
+        gives="Review",
+        body=Later,
+        scope=Scope.APPROVE,
     ),
 )

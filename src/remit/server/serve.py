@@ -13,6 +13,7 @@ from remit.errors import BadInput
 from remit.server import files
 from remit.server.app import build
 from remit.server.files import token_of
+from remit.server.line import LARGEST, PING_EVERY, Socket
 from remit.wiring import House
 
 __all__ = ["serve", "token_of"]
@@ -73,7 +74,11 @@ def _config(house: House, token: str, *, debug: bool, port: int) -> uvicorn.Conf
     return uvicorn.Config(
         build(house, token, debug=debug, port=port),
         http="h11",
-        ws="none",
+        ws=Socket,
+        ws_max_size=LARGEST,
+        ws_ping_interval=PING_EVERY,
+        ws_ping_timeout=PING_EVERY,
+        ws_per_message_deflate=False,  # it would keep a window of memory for each
         lifespan="off",
         log_config=None,
         access_log=False,

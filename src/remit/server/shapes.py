@@ -6,31 +6,51 @@ from importlib.resources import files
 from typing import Final, TypeAlias
 
 from remit.intake.recipients import About
-from remit.model.codec import Json, JsonMap, stamp
+from remit.model.asked import place_of, rule_of
+from remit.model.caller import Scope
+from remit.model.codec import Json, JsonMap, stamp, to_json
 from remit.model.event import Event, Kind
+from remit.model.group import Group, group_of
 from remit.model.reply import Policy
-from remit.model.review import Answered, Decision, Review
+from remit.model.review import Answered, Decision
 from remit.model.run import Run
 from remit.model.status import Actor, Reason, Status
+from remit.model.view import s3_results
+from remit.server import more_shapes, talk_shapes
 from remit.server.problem import URN
+from remit.store.inbox import Waiting
 
 REFERENCE: Final = "#/components/schemas/"
 Properties: TypeAlias = "dict[str, Json]"
 
 
-def review(review: Review, title: str) -> JsonMap:
+def review(waiting: Waiting, undo: int) -> JsonMap:
+    """A question with all that is needed to decide it; `undo` is for how long that can be undone.
+
+    What would be approved is `evidence`, to the letter, and `digest` seals it.
+    """
+    review, task = waiting.review, waiting.task
+    rule, place = rule_of(review), place_of(review, task)
     return {
         "id": review.id,
         "taskId": review.task_id,
-        "taskTitle": title,
+        "taskTitle": task.title,
+        "group": group_of(review).value,
         "reason": review.reason.value,
+        "rule": {"name": rule.name, "says": rule.says},
+        "askedBy": task.assigned_agent,
         "question": review.question,
         "evidence": review.evidence,
         "about": review.about,
         "digest": review.digest,
+        "sendsTo": to_json(place),
+        "verified": s3_results(task.verdict) if task.verdict else None,
+        "cost": {"cents": waiting.used.cents, "tokens": waiting.used.tokens},
         "options": [option.value for option in review.options],
+        "undoSeconds": undo,
         "resumeTo": review.resume_to.value,
         "openedAt": _at(review.opened_at),
+        "laterUntil": _at(review.later_until),
         "decision": _decision(review.decision) if review.decision else None,
     }
 
@@ -60,7 +80,7 @@ def event(event: Event) -> JsonMap:
 
 def schemas() -> dict[str, JsonMap]:
     """Everything that is answered, by name."""
-    return {**_tasks(), **_OTHERS}
+    return {**_tasks(), **_OTHERS, **talk_shapes.SCHEMAS, **more_shapes.SCHEMAS}
 
 
 def _decision(decision: Decision) -> JsonMap:
@@ -132,6 +152,10 @@ def _object(**properties: Json) -> JsonMap:
     }
 
 
+def _maybe(schema: JsonMap) -> JsonMap:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
 def _words(*words: str) -> JsonMap:
     return {"enum": list[Json](words)}
 
@@ -141,6 +165,17 @@ _MAYBE_TEXT: Final[JsonMap] = {"type": ["string", "null"]}
 _COUNT: Final[JsonMap] = {"type": "integer"}
 _MAYBE_COUNT: Final[JsonMap] = {"type": ["integer", "null"]}
 _TIME: Final[JsonMap] = {"type": "string", "format": "date-time"}
+_MAYBE_TIME: Final[JsonMap] = {"type": ["string", "null"], "format": "date-time"}
+_TOKEN: Final[Properties] = {
+    "id": _TEXT,
+    "name": _TEXT,
+    "agent": {"type": "boolean"},
+    "scopes": {"type": "array", "items": _words(*Scope)},
+    "createdAt": _TIME,
+    "usedAt": _MAYBE_TIME,
+    "expiresAt": _MAYBE_TIME,
+    "revokedAt": _MAYBE_TIME,
+}
 _DETAIL: Final[Properties] = {
     "log": _list("LogRecord"),
     "reviews": _list("Review"),
@@ -151,7 +186,19 @@ _OTHERS: Final[dict[str, JsonMap]] = {
     "Greeting": _TEXT,
     "Noted": _object(noted={"type": "integer"}),
     "Health": _object(status=_words("ok"), version=_TEXT),
-    "TaskPage": _object(schema_version={"const": 1}, tasks=_list("Task"), next=_MAYBE_TEXT),
+    "TaskPage": _object(
+        schema_version={"const": 1},
+        tasks=_list("Task"),
+        next=_MAYBE_TEXT,
+        asks={"type": "array", "items": _TEXT},
+        count=_maybe(_ref("Count")),
+    ),
+    "Count": _object(
+        total=_COUNT,
+        more={"type": "boolean"},
+        byState={"type": "object", "additionalProperties": _COUNT},
+        asks=_COUNT,
+    ),
     "Heard": _object(
         tasks={
             "description": "As `view` has them; with `dryRun` as S0 has them, without an id.",
@@ -189,20 +236,45 @@ _OTHERS: Final[dict[str, JsonMap]] = {
         others={"type": "array", "items": {"type": "object"}},
     ),
     "Permission": _object(name=_TEXT, channel=_TEXT, policy=_words(*Policy), holds=_words(*Policy)),
-    "Reviews": _object(reviews=_list("Review")),
+    "SwitchedOn": _object(channel=_TEXT, wasOff={"type": "boolean"}, released={"type": "integer"}),
+    "Tokens": _object(tokens=_list("Token")),
+    "Token": _object(**_TOKEN),
+    "NewSecret": _object(**_TOKEN, secret=_TEXT),
+    "SignIns": _object(signIns=_list("SignIn")),
+    "SignIn": _object(
+        id=_TEXT,
+        createdAt=_TIME,
+        usedAt=_MAYBE_TIME,
+        expiresAt=_TIME,
+        here={"type": "boolean"},
+    ),
+    "Invitation": _object(path=_TEXT, expiresAt=_TIME),
+    "Reviews": _object(reviews=_list("Review"), next=_MAYBE_TEXT, needs=_ref("Needs")),
+    "Needs": _object(total=_COUNT, decide=_COUNT, look=_COUNT, fix=_COUNT, later=_COUNT),
+    "Inbox": _object(
+        reviews=_list("Review"), look=_list("Task"), fix=_list("Task"), needs=_ref("Needs")
+    ),
     "Review": _object(
         id=_TEXT,
         taskId=_TEXT,
         taskTitle=_TEXT,
+        group=_words(*Group),
         reason=_words(*Reason),
+        rule=_object(name=_TEXT, says=_TEXT),
+        askedBy=_MAYBE_TEXT,
         question=_TEXT,
         evidence=_TEXT,
         about=_MAYBE_TEXT,
         digest=_MAYBE_TEXT,
+        sendsTo=_maybe(_object(channel=_TEXT, recipient=_MAYBE_TEXT, address=_MAYBE_TEXT)),
+        verified={"type": ["object", "null"]},
+        cost=_object(cents=_COUNT, tokens=_COUNT),
         options={"type": "array", "items": _words(*Answered)},
+        undoSeconds=_COUNT,
         resumeTo=_words(*Status),
         openedAt=_TIME,
-        decision={"anyOf": [_ref("Decision"), {"type": "null"}]},
+        laterUntil=_MAYBE_TIME,
+        decision=_maybe(_ref("Decision")),
     ),
     "Decision": _object(answer=_words(*Answered), text=_MAYBE_TEXT, by=_TEXT, decidedAt=_TIME),
     "Run": _object(

@@ -1,71 +1,59 @@
 """Tasks: listed, entrusted, looked at, and told to pause, go on, stop or start."""
 
-from dataclasses import replace
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Final
 
-from remit.errors import BadInput, NotFound
+from remit.errors import BadInput
 from remit.journal import transcript
-from remit.model import codec, ids
+from remit.model import codec, rrule
+from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap
 from remit.model.contract import Contract, Criterion
 from remit.model.delivery import Delivery
+from remit.model.edit import Edit
 from remit.model.event import Event
 from remit.model.ids import TaskId
 from remit.model.plan import Item
+from remit.model.reply import Usage
 from remit.model.review import Review
 from remit.model.run import Run
-from remit.model.status import TERMINAL, Status
-from remit.model.task import Cue, Priority, SourceKind, Task, TaskType
-from remit.model.view import SCHEMA_VERSION, show
-from remit.server import shapes
-from remit.server.bodies import Change, NewContract, NewTask, Nothing
-from remit.server.call import VIEW, Answer, Call, Query, Route, created, numbers, task_answer
-from remit.store import events, reviews, runs, search, tasks
+from remit.model.series import Repeats
+from remit.model.task import Cue, Task
+from remit.model.view import show
+from remit.server import agents, listing, shapes
+from remit.server.bodies import Change, NewContract, NewRepeats, NewTask, Nothing
+from remit.server.call import VIEW, Answer, Call, Route, created, numbers, task_answer
+from remit.store import events, inbox, reviews, runs, spending, tasks
 from remit.store.database import Tx
-from remit.store.search import Filter
+from remit.store.inbox import Waiting
 from remit.trigger import command
 
 RECENT: Final = 50
 
-# S3's words stand for several of ours. What is `running` to us is so to S3 too.
-_ONES: Final[dict[str, tuple[Status, ...]]] = {status.value: (status,) for status in Status}
-_S3: Final[dict[str, tuple[Status, ...]]] = {
-    "pending": (Status.NEW, Status.READY),
-    "running": (Status.RUNNING, Status.VERIFYING, Status.DELIVERING),
-    "deleted": (Status.CANCELLED,),
-}
-STATUS_WORDS: Final[dict[str, tuple[Status, ...]]] = _ONES | _S3
-
-
-async def find(call: Call) -> Answer:
-    """The newest tasks that match, a page at a time."""
-    wanted = _filter(call)
-    try:
-        page = await call.house.db.read(search.page, wanted)
-    except NotFound:
-        raise _bad_cursor(call) from None
-    shown: list[Json] = [show(task, call.view) for task in page.tasks]
-    return Answer({"schema_version": SCHEMA_VERSION, "tasks": shown, "next": page.next})
-
 
 async def create(call: Call) -> Answer:
-    task = await call.house.intake.admit(_cue(call, call.read(NewTask)))
+    cue = agents.entrusted(call, _cue(call, call.read(NewTask)))
+    task = await call.house.intake.admit(cue)
     return created(call, task)
 
 
 async def attention(call: Call) -> Answer:
     """What waits for the owner: the open questions, and the tasks they stop."""
-    found = await call.house.db.read(_waiting)
-    asked: list[Json] = [shapes.review(review, task.title) for review, task in found]
-    stopped = {task.id: task for _, task in found}
+    now, undo = call.house.clock.now(), call.house.settings.deliver.undo
+    found = await call.house.db.read(inbox.questions, now, limit=500)
+    asked: list[Json] = [shapes.review(each, undo) for each in found]
+    stopped = {each.task.id: each.task for each in found}
     shown: list[Json] = [show(task, call.view) for task in stopped.values()]
     return Answer({"reviews": asked, "tasks": shown})
 
 
 async def look(call: Call) -> Answer:
     """A task with what happened to it lately."""
-    return Answer(await detail(call))
+    version, told = await detail(call)
+    return Answer(told, headers={"ETag": f'"{version}"'})
 
 
 async def log(call: Call) -> Answer:
@@ -77,29 +65,64 @@ async def log(call: Call) -> Answer:
 
 
 async def change(call: Call) -> Answer:
-    """The owner's word on a task that may be at work right now."""
-    owner = call.house.owner
-    does = {
+    """The owner's word on a task that may be at work right now, or a change before it is."""
+    body, owner = call.read(Change), call.house.owner
+    if body.action is None:
+        return await _edit(call, body)
+    if body.model_fields_set != {"action"}:
+        raise BadInput("Give an action or what is to be changed, not both.", field="action")
+    does: dict[str, Callable[[TaskId, str | None], Awaitable[Task]]] = {
         "pause": owner.pause,
-        "resume": owner.resume,
+        "resume": partial(agents.resume, call),
         "cancel": owner.cancel,
         "run": owner.run_now,
     }
-    task = await does[call.read(Change).action](call.task_id)
+    task = await does[body.action](call.task_id, call.version)
     call.house.engine.heed(task)
-    return task_answer(call, task)
+    return await tagged(call, task)
+
+
+async def _edit(call: Call, body: Change) -> Answer:
+    await agents.check_edit(call)
+    task = await call.house.intake.edit(call.task_id, edit_of(body), call.version)
+    call.house.engine.nudge()
+    return await tagged(call, task)
+
+
+def edit_of(body: Change) -> Edit:
+    """What is to be changed, as the rooms know it."""
+    parts = body.delivery
+    return Edit(
+        title=body.title,
+        instructions=body.instructions,
+        scheduled_for=moment(body.scheduled_for, "scheduledFor"),
+        priority=body.priority,
+        delivery=None if parts is None else tuple(Delivery(**p.model_dump()) for p in parts),
+    )
+
+
+async def tagged(call: Call, task: Task) -> Answer:
+    """A task with the name of its version, as far as anybody changed it since."""
+    version = await call.house.db.read(tasks.version, task.id)
+    return Answer(show(task, call.view), headers={"ETag": f'"{version}"'})
 
 
 async def remove(call: Call) -> Answer:
     call.read(Nothing)
-    task = await call.house.owner.delete(call.task_id)
+    task = await call.house.owner.delete(call.task_id, call.version)
     call.house.engine.heed(task)
     return task_answer(call, task)
 
 
+async def seen(call: Call) -> Answer:
+    """The owner has looked at how it ended."""
+    call.read(Nothing)
+    return task_answer(call, await call.house.owner.seen(call.task_id))
+
+
 async def retry(call: Call) -> Answer:
     call.read(Nothing)
-    cue = await call.house.owner.retry(call.task_id, call.ref)
+    cue = agents.repeated(call, await call.house.owner.retry(call.task_id, call.ref))
     return created(call, await call.house.intake.admit(cue))
 
 
@@ -109,42 +132,27 @@ async def undo(call: Call) -> Answer:
     return task_answer(call, await call.house.owner.undo(call.task_id))
 
 
-async def detail(call: Call) -> JsonMap:
-    task, told, asked, legs = await call.house.db.read(_detail, call.task_id)
-    return {
+async def detail(call: Call) -> tuple[str, JsonMap]:
+    """The version of a task, and all that is told of it."""
+    found = await call.house.db.read(_detail, call.task_id)
+    task, undo = found.task, call.house.settings.deliver.undo
+    used = found.used
+    return found.version, {
         **show(task, call.view),
-        "log": [transcript.record(event) for event in told],
-        "reviews": [shapes.review(review, task.title) for review in asked],
-        "runs": [shapes.run(leg) for leg in legs],
+        "log": [transcript.record(event) for event in found.told],
+        "reviews": [shapes.review(Waiting(each, task, used), undo) for each in found.asked],
+        "runs": [shapes.run(leg) for leg in found.legs],
     }
 
 
-def _filter(call: Call) -> Filter:
-    cursor, deleted = call.text("cursor"), call.flag("deleted")
-    # Of what was deleted, S3 calls everything so, whatever it was before.
-    words = STATUS_WORDS | {"deleted": tuple(TERMINAL)} if deleted else STATUS_WORDS
-    return Filter(
-        statuses=call.words("status", words),
-        type=call.word("type", TaskType),
-        source=call.word("source", SourceKind),
-        priority=call.word("priority", Priority),
-        text=call.text("q"),
-        deleted=deleted,
-        before=None if cursor is None else _cursor(call, cursor),
-        limit=call.number("limit", 50, least=1, most=search.MOST),
-    )
-
-
-def _cursor(call: Call, text: str) -> TaskId:
-    try:
-        return ids.task_id(text)
-    except BadInput:
-        raise _bad_cursor(call) from None
-
-
-def _bad_cursor(call: Call) -> BadInput:
-    sentence = f"{call.text('cursor')!r:.60} is no cursor of ours; give `next` of the page before."
-    return BadInput(sentence, field="cursor")
+@dataclass(frozen=True, slots=True)
+class _Detail:
+    version: str
+    task: Task
+    told: list[Event]
+    asked: list[Review]
+    legs: list[Run]
+    used: Usage
 
 
 def _cue(call: Call, body: NewTask) -> Cue:
@@ -152,7 +160,9 @@ def _cue(call: Call, body: NewTask) -> Cue:
     if said is None:
         raise BadInput("Give text (what you would say) or title.", field="text")
     at = moment(body.scheduled_for, "scheduledFor")
-    cue = command.cue(said, ref=call.ref, scheduled_for=at, priority=body.priority)
+    often = repeats_of(body.repeats, at)
+    when = often.first if often else at
+    cue = command.cue(said, ref=call.ref, scheduled_for=when, priority=body.priority)
     parts = body.delivery
     sent = None if parts is None else tuple(Delivery(**part.model_dump()) for part in parts)
     return replace(
@@ -162,6 +172,7 @@ def _cue(call: Call, body: NewTask) -> Cue:
         work=tuple(Item(item.description) for item in body.work),
         delivery=cue.delivery if sent is None else sent,
         context=dict(body.context),
+        repeats=often,
         contract=_contract(body.contract) if body.contract else None,
     )
 
@@ -175,6 +186,20 @@ def _contract(body: NewContract) -> Contract:
     )
 
 
+def repeats_of(body: NewRepeats | None, at: datetime | None) -> Repeats | None:
+    """How often it comes back; a rule that cannot be kept is refused before anything is stored."""
+    if body is None:
+        return None
+    if at is not None:
+        sentence = "Say the first time in repeats.first, or one time in scheduledFor; not both."
+        raise BadInput(sentence, field="scheduledFor")
+    first = moment(body.first, "repeats.first")
+    assert first is not None  # noqa: S101 - a text is a moment, or refused
+    repeats = Repeats(body.rule, body.zone, first)
+    rrule.slots(repeats, first)  # for what it refuses
+    return repeats
+
+
 def moment(text: str | None, field: str) -> datetime | None:
     """A time as it was sent; what is wrong with it is said with the name of its field."""
     try:
@@ -183,49 +208,22 @@ def moment(text: str | None, field: str) -> datetime | None:
         raise BadInput(f"{field}: {bad}", field=field) from None
 
 
-def _waiting(tx: Tx) -> list[tuple[Review, Task]]:
-    return [(review, tasks.get(tx, review.task_id)) for review in reviews.waiting(tx)]
-
-
 def _log(tx: Tx, task_id: TaskId, after: int, limit: int) -> list[Event]:
     tasks.find_row(tx, task_id)
     return events.of_task(tx, task_id, after, limit)
 
 
-def _detail(tx: Tx, task_id: TaskId) -> tuple[Task, list[Event], list[Review], list[Run]]:
-    return (
+def _detail(tx: Tx, task_id: TaskId) -> _Detail:
+    return _Detail(
+        tasks.version(tx, task_id),
         tasks.get(tx, task_id),
         events.last_of_task(tx, task_id, RECENT),
         reviews.of_task(tx, task_id),
         runs.of_task(tx, task_id, RECENT),
+        spending.of_task(tx, task_id),
     )
 
 
-def _words(*words: str) -> JsonMap:
-    return {"enum": list[Json](words)}
-
-
-FILTERS: Final = (
-    Query(
-        "status",
-        "Where it stands, in our words or S3's; `running` also finds what is being verified or"
-        " delivered, as S3 has it. May be repeated.",
-        _words(*STATUS_WORDS),
-        many=True,
-    ),
-    Query("type", "Whether it waits for a time.", _words(*TaskType)),
-    Query("source", "Where it came from.", _words(*SourceKind)),
-    Query("priority", "How urgent it is.", _words(*Priority)),
-    Query(
-        "q",
-        "Words of its title, instructions or result; the last may be cut short.",
-        {"type": "string"},
-    ),
-    Query("cursor", "`next` of the page before.", {"type": "string"}),
-    numbers("limit", "How many.", 50, 1, search.MOST),
-    Query("deleted", "What was deleted, and only that.", _words("true", "false")),
-    VIEW,
-)
 PAGES: Final = (
     numbers("after", "Go on after this turnNumber.", 0, 0, 10**15),
     numbers("limit", "How many.", 100, 1, 1000),
@@ -234,10 +232,10 @@ ROUTES: Final = (
     Route(
         method="GET",
         path="/api/tasks",
-        does=find,
-        says="List tasks, newest first",
+        does=listing.find,
+        says="List tasks, newest first if nothing else is said",
         gives="TaskPage",
-        query=FILTERS,
+        query=listing.FILTERS,
     ),
     Route(
         method="POST",
@@ -264,15 +262,17 @@ ROUTES: Final = (
         says="One task, with its recent log, its reviews and its runs",
         gives="TaskDetail",
         query=(VIEW,),
+        tagged=True,
     ),
     Route(
         method="PATCH",
         path="/api/tasks/{id}",
         does=change,
-        says="Pause, resume, cancel or run now",
+        says="Pause, resume, cancel or run now; or change what has not begun",
         gives="Task",
         query=(VIEW,),
         body=Change,
+        tagged=True,
     ),
     Route(
         method="DELETE",
@@ -282,6 +282,7 @@ ROUTES: Final = (
         gives="Task",
         query=(VIEW,),
         body=Nothing,
+        tagged=True,
     ),
     Route(
         method="GET",
@@ -299,6 +300,17 @@ ROUTES: Final = (
         gives="Task",
         query=(VIEW,),
         body=Nothing,
+        scope=Scope.APPROVE,
+    ),
+    Route(
+        method="POST",
+        path="/api/tasks/{id}/seen",
+        does=seen,
+        says="You have looked at how it ended; it waits for you no longer",
+        gives="Task",
+        query=(VIEW,),
+        body=Nothing,
+        scope=Scope.APPROVE,
     ),
     Route(
         method="POST",

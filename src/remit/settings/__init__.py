@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
@@ -12,6 +13,8 @@ from remit.model.codec import JsonMap, from_json
 from remit.model.quiet import Quiet
 from remit.model.reply import Policy
 from remit.model.task import SourceKind
+from remit.settings.calendar import Calendar, CalendarServer, check_hour
+from remit.settings.calendar import read as check_calendars
 from remit.settings.file import DEFAULT_FILE
 from remit.settings.parts import (
     Brain,
@@ -20,7 +23,9 @@ from remit.settings.parts import (
     Deliver,
     Engine,
     Mcp,
+    Notices,
     Priority,
+    Schedule,
     Server,
     Tools,
 )
@@ -32,14 +37,19 @@ __all__ = [
     "DEFAULT_FILE",
     "Brain",
     "Budget",
+    "Calendar",
+    "CalendarServer",
     "Command",
     "Deliver",
     "Engine",
     "Mcp",
+    "Notices",
     "Priority",
+    "Schedule",
     "Server",
     "Settings",
     "Tools",
+    "check_calendars",
     "home_of",
     "load",
 ]
@@ -56,11 +66,15 @@ class Settings:
     budget: Budget = field(default_factory=Budget)
     deliver: Deliver = field(default_factory=Deliver)
     priority: Priority = field(default_factory=Priority)
+    notices: Notices = field(default_factory=Notices)
+    schedule: Schedule = field(default_factory=Schedule)
     server: Server = field(default_factory=Server)
     tools: Tools = field(default_factory=Tools)
     commands: Mapping[str, Command] = field(default_factory=dict)
     mcp: Mapping[str, Mcp] = field(default_factory=dict)
     channels: "Mapping[str, Chosen]" = field(default_factory=dict)
+    calendar: Calendar = field(default_factory=Calendar)
+    calendars: Mapping[str, CalendarServer] = field(default_factory=dict)
 
     @property
     def database(self) -> Path:
@@ -157,13 +171,13 @@ def _checked(part: object, key: str, value: object, where: str) -> object:
     now = getattr(part, key)
     if key in _TABLES:
         return _TABLES[key](value, where)
-    if isinstance(now, Policy):
-        return _policy(key, value, where)
+    if isinstance(now, StrEnum):
+        return _word(type(now), key, value, where)
     if isinstance(now, Mapping):
         return _limits(key, value, where)
     if key in _TEXTS and isinstance(value, str) and value:
         _TEXTS[key](value, where)
-    least = 0 if isinstance(part, Budget | Deliver) else 1
+    least = 0 if isinstance(part, Budget | Deliver | Schedule) else 1
     if type(value) is not type(now) or (type(value) is int and value < least):
         kinds = _KINDS if least else _KINDS | {int: "a whole number, or 0"}
         kind = kinds.get(type(now), "a table")
@@ -186,6 +200,12 @@ def _quiet(text: str, where: str) -> None:
         Quiet.of(text)
     except BadInput as bad:
         raise BadInput(f"quiet in {where}: {bad}", field="quiet") from None
+
+
+def _notice(text: str, where: str) -> None:
+    if text not in _NOTICES:
+        sentence = f"A notice in {where} is {text!r:.60}; it may be {' or '.join(_NOTICES)}."
+        raise BadInput(sentence, field="notices")
 
 
 def _limits(key: str, value: object, where: str) -> Mapping[str, int]:
@@ -223,10 +243,11 @@ def _command(name: str, value: object, where: str) -> Command:
     return command
 
 
-def _policy(name: str, value: object, where: str) -> Policy:
-    if isinstance(value, str) and value in set(Policy):
-        return Policy(value)
-    sentence = f"{name} in {where} is {value!r:.60}; it may be {', '.join(Policy)}."
+def _word(kind: type[StrEnum], name: str, value: object, where: str) -> StrEnum:
+    """One of a few words."""
+    if isinstance(value, str) and value in set(kind):
+        return kind(value)
+    sentence = f"{name} in {where} is {value!r:.60}; it may be {', '.join(kind)}."
     raise BadInput(sentence, field=name)
 
 
@@ -243,7 +264,7 @@ def _server(name: str, value: object, where: str) -> Mcp:
         said = str(error).replace("Mcp.", "").replace("Mcp ", "it ", 1)
         raise BadInput(f"{where}: {said}", field=name) from None
     for tool, policy in server.tools.items():
-        _policy(tool, policy, f"{where}, tools")
+        _word(Policy, tool, policy, f"{where}, tools")
     local = re.match(r"http://(localhost|127\.0\.0\.1|\[::1\])([:/]|$)", server.url)
     safe = not server.url or local or server.url.startswith("https://")
     wrong = (
@@ -266,11 +287,18 @@ def _channels(value: object, where: str) -> object:
 
 
 # Texts that must be of a certain form.
-_TEXTS: Final[Mapping[str, Callable[[str, str], None]]] = {"zone": _zone, "quiet": _quiet}
+_NOTICES: Final = ("conversation", "none")
+_TEXTS: Final[Mapping[str, Callable[[str, str], None]]] = {
+    "zone": _zone,
+    "quiet": _quiet,
+    "all_day_at": check_hour,
+    **dict.fromkeys((each.name for each in fields(Notices)), _notice),
+}
 _TABLES: Final[Mapping[str, Callable[[object, str], object]]] = {
     "commands": _commands,
     "mcp": _servers,
     "channels": _channels,
+    "calendars": check_calendars,
 }
 _SERVER_NAME: Final = re.compile(r"[a-z][a-z0-9]{0,23}")
 _NAME: Final = re.compile(r"\w[\w-]{0,39}")
@@ -280,5 +308,16 @@ _KINDS: Final[dict[type, str]] = {
     bool: "true or false",
 }
 _SWITCH: Final[Mapping[str, bool]] = {"true": True, "false": False}
-_PARTS: Final = ("engine", "brain", "budget", "deliver", "priority", "server", "tools")
+_PARTS: Final = (
+    "engine",
+    "brain",
+    "budget",
+    "deliver",
+    "priority",
+    "notices",
+    "schedule",
+    "server",
+    "tools",
+    "calendar",
+)
 _NOT_SETTINGS: Final = frozenset({"home", "debug", "failpoint", "token", "soak", "write_golden"})

@@ -75,6 +75,7 @@ class Post:
     imap_user: str = ""  # else the same user and password
     imap_password: str = ""
     sent_folders: tuple[str, ...] = ()
+    filed_within: int = 0  # minutes in which it files every letter that it takes; 0: not every one
     aliases: tuple[str, ...] = ()
 
     @property

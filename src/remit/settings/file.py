@@ -47,9 +47,24 @@ DEFAULT_FILE: Final = """\
 # undo = 10                   # seconds between your approval and the first byte; 0 is none
 # quiet = ""                  # such as 22:00-07:00, on your clock: what is not urgent waits
 # daily_cap = 20              # messages to one person in a day; then it asks. 0 is no limit
+# keep_inbound = 90           # days that what came in by a channel is kept; 0 is for ever
+
+[schedule]                    # of all that comes back; `remit schedule set` says it of one series
+# missed = "run_once"         # slots that passed while nobody was there: skip, run_once or run_all
+# overlap = "queue_one"       # due while one is at work: skip, queue_one, queue_all or cancel_other
+# catch_up = 72               # hours; what is older is not run once any more
+# most = 50                   # slots of one series that are caught up, or wait in a row
+# jitter = 0                  # seconds over which slots of one moment are spread
+# stagger = 60                # seconds over which series are spread that were missed together
 
 [priority]
 # score = false               # whether a model is asked how urgent a task is
+
+[notices]                     # what is told in conversations; what needs you waits in any case
+# asked = "conversation"      # or none; a task needs you
+# done = "conversation"
+# failed = "conversation"
+# lost = "conversation"       # a message did not arrive after all
 
 [tools]                       # what the brain may have done: allow, ask (you first) or deny
 # read_task_log = "allow"
@@ -66,6 +81,15 @@ DEFAULT_FILE: Final = """\
 
 [channels]                    # ways out besides the dashboard; secrets stand here by name alone
 #   ninas_whatsapp = { kind = "whatsapp", number_id = "106540352242922", token = "whatsapp_token" }
+
+[calendar]
+# own = true                  # a small calendar server on loopback, while Remit is up
+# port = 7317                 # where phones and calendar programs on this machine find it
+# all_day_at = "09:00"        # when whole days start, on your clock
+# me = ""                     # your addresses, parted by commas: what you organise is yours
+
+[calendars]                   # any other CalDAV server; only the calendars you name start work
+#   work = { url = "https://dav.example.org/", user = "me", password = "work", calendars = ["A"] }
 
 [server]
 # port = 7316                 # on loopback only

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from remit.model.codec import Json
 from remit.model.quiet import Quiet
 from remit.model.reply import Policy
+from remit.model.series import Missed, Overlap
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +59,23 @@ class Deliver:
     undo: int = 10  # seconds between an approval and the first byte; 0 is none
     quiet: str = ""  # `22:00-07:00` on the owner's clock; empty is none
     daily_cap: int = 20  # messages to one person in a day, before it is asked; 0 is no limit
+    keep_inbound: int = 90  # days that what came in by a channel is kept; 0 is for ever
 
     @property
     def quiet_hours(self) -> Quiet | None:
         return Quiet.of(self.quiet) if self.quiet else None
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """What becomes of slots that are missed, or meet; a series may have a word of its own."""
+
+    missed: Missed = Missed.RUN_ONCE
+    overlap: Overlap = Overlap.QUEUE_ONE
+    catch_up: int = 72  # hours after which a slot that was missed is not run once any more
+    most: int = 50  # slots of one series that are caught up, or wait in a row
+    jitter: int = 0  # seconds over which slots of one moment are spread
+    stagger: int = 60  # seconds over which the series are spread that were missed together
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +112,16 @@ class Mcp:
 
     def policy_of(self, tool: str) -> Policy:
         return Policy(str(self.tools.get(tool, self.policy)))
+
+
+@dataclass(frozen=True, slots=True)
+class Notices:
+    """What is told in conversations, or `none`. What needs the owner waits for him in any case."""
+
+    asked: str = "conversation"
+    done: str = "conversation"
+    failed: str = "conversation"
+    lost: str = "conversation"  # a message that did not arrive after all
 
 
 @dataclass(frozen=True, slots=True)

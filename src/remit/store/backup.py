@@ -93,6 +93,9 @@ def _hold_back(tx: Tx, now: datetime) -> int:
     entry = Entry(Kind.STORE_RESTORED, Actor.OWNER, {"incarnation": number})
     events.append(tx, None, 0, entry, now)
     tx.run("doubt_all_sends", {"why": "restored from a backup; it may be out already"})
+    # Who was shut out since the backup was made stays out: all come in anew.
+    tx.run("revoke_all_tokens", {"now": rows.ms(now)})
+    tx.run("end_all_sign_ins", {"now": rows.ms(now)})
     found = tx.all("pause_due_tasks", {"now": rows.ms(now)})
     for row in found:
         was = str(row["resume_to"])

@@ -46,6 +46,8 @@ def adopt(connection: sqlite3.Connection, folder: Path) -> None:
         known = {found.text("id"): _carry_task(tx, found, last) for found in _read(source, _TASKS)}
         _carry_talk(tx, source, known, last)
         tx.run("set_meta", {"key": "imported", "value": _digest(old)})
+        # What happened before is no news: nobody is told of it in a conversation.
+        tx.run("set_meta", {"key": "told", "value": str(events.last(tx))})
         tx.commit()
 
 

@@ -184,6 +184,13 @@ def cancel(tx: Tx, task_id: TaskId, now: datetime, *, hide: bool = False) -> Tas
     return tasks.delete(tx, task_id, now) if hide else cancelled
 
 
+def delete(tx: Tx, task_id: TaskId, now: datetime) -> Task:
+    """Hide an ended task; cancel a live one, and hide it once it has ended."""
+    if tasks.get(tx, task_id).ended:
+        return tasks.delete(tx, task_id, now)
+    return cancel(tx, task_id, now, hide=True)
+
+
 def hasten(tx: Tx, task_id: TaskId, now: datetime) -> Task:
     """Start now what was planned for later; its place in a series is not used up."""
     task = tasks.get(tx, task_id)

@@ -14,7 +14,7 @@ from remit.model.review import Decision, Review
 from remit.model.run import Lease
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Priority, Task
-from remit.store import events, reviews, rows, runs, tasks
+from remit.store import events, reviews, rows, runs, slots, tasks
 from remit.store.database import Row, Tx
 
 QUEUE: Final = {priority: rank for rank, priority in enumerate(Priority)}
@@ -142,6 +142,8 @@ def _due(
 
 
 def _take(tx: Tx, row: Row, worker: WorkerId, run_id: RunId, now: datetime) -> Claim | None:
+    if not slots.may_begin(tx, row, now):
+        return None
     was = rows.word(Status, row["status"])
     first = Status.DELIVERING if row["precomposed"] else Status.RUNNING
     to = first if was is Status.READY else was

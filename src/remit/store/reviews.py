@@ -1,6 +1,7 @@
 """Questions to the owner: opened by a run, decided once."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -82,6 +83,27 @@ def waiting(tx: Tx, limit: int = 100) -> list[Review]:
     return [rows.review(row) for row in tx.all("list_open_reviews", {"limit": limit})]
 
 
+def waiting_for(tx: Tx, reason: Reason, about: str | None) -> list[Review]:
+    """Every open question that waits for one thing, however many there are."""
+    found = tx.all("list_granted_reviews", {"reason": reason, "about": about})
+    return [rows.review(row) for row in found]
+
+
+def asking(tx: Tx, task_ids: Sequence[TaskId]) -> frozenset[TaskId]:
+    """Those of some tasks about which a question is open."""
+    if not task_ids:
+        return frozenset()
+    found = tx.all("list_asking", {"tasks": json.dumps(task_ids)})
+    return frozenset(TaskId(str(row["task_id"])) for row in found)
+
+
+def count_waiting(tx: Tx, most: int = 1000) -> int:
+    """How many questions are open, up to a number."""
+    row = tx.one("count_open_reviews", {"most": most})
+    assert row is not None  # noqa: S101 - a count is always one row
+    return rows.number(row["reviews"])
+
+
 def of_task(tx: Tx, task_id: TaskId) -> list[Review]:
     return [rows.review(row) for row in tx.all("list_task_reviews", {"task": task_id})]
 
@@ -128,10 +150,15 @@ def _write(tx: Tx, review: Review, decision: Decision, now: datetime) -> None:
     _tell(tx, review.task_id, Entry(Kind.REVIEW_DECIDED, Actor.OWNER, data), now)
 
 
-def _check(review: Review, decision: Decision) -> None:
+def refuse_decided(review: Review) -> None:
+    """Who comes second is told who was first."""
     if review.decision is not None:
         at = review.decision.decided_at
         raise AlreadyDecided(str(review.id), review.decision.answer, stamp(at) if at else "")
+
+
+def _check(review: Review, decision: Decision) -> None:
+    refuse_decided(review)
     if decision.answer not in review.options:
         may = ", ".join(review.options)
         sentence = f"Review {review.id} may be decided with {may}, not {decision.answer}."

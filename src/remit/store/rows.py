@@ -82,6 +82,7 @@ def details(task: Task) -> str:
 def task(row: Row, deliveries: tuple[Delivery, ...] = ()) -> Task:
     kept: JsonMap = json.loads(str(row["details"]))
     columns = {field: read(row[name]) for field, (name, read) in _COLUMNS.items()}
+    columns["seen_at"] = moment(row.get("seen_at"))  # an older file is read before it is migrated
     parts = {field: read(kept[field]) for field, read in _PARTS.items() if field in kept}
     source = Source(word(SourceKind, row["source_kind"]), str(row["source_ref"]))
     return Task(source=source, delivery=deliveries, **columns, **parts)  # type: ignore[arg-type]
@@ -139,6 +140,7 @@ def review(row: Row) -> Review:
         digest=text(row["digest"]),
         resume_to=word(Status, row["resume_to"]),
         opened_at=moment(row["opened_at"]),
+        later_until=moment(row["later_until"]),
         decision=decision,
     )
 

@@ -43,6 +43,7 @@ class Summary:
     runs: int
     since: datetime
     taint: Taint
+    highest: int = 0  # number of a run in it; 0: nobody knows
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +84,11 @@ def look_back(tx: Tx, task: Task) -> Shared:
             "task": task.id,
             "upto_at": rows.ms(at) if at else -1,
             "upto": no,
+            "highest": (summary.highest or None) if summary else None,
             "limit": RECENT,
         },
     )
-    return Shared(_runs(tx, found), summary, _said(tx, task), _reported(tx, task))
+    return Shared(_runs(tx, found), summary, said(tx, task), _reported(tx, task))
 
 
 def states(tx: Tx, task_ids: Sequence[str]) -> list[str]:
@@ -109,6 +111,7 @@ def sum_up(tx: Tx, session_id: SessionId, summary: Summary) -> bool:
             "runs": summary.runs,
             "since": rows.ms(summary.since),
             "taint": summary.taint.value,
+            "highest": summary.highest or None,
         },
     )
     return bool(kept)
@@ -124,6 +127,7 @@ def _summary(tx: Tx, session_id: SessionId) -> Summary | None:
         runs=rows.number(row["runs"]),
         since=rows.at(row["since"]),
         taint=rows.word(Taint, row["taint"]),
+        highest=rows.number(row["highest"] or 0),
     )
 
 
@@ -176,19 +180,20 @@ def _whole_size(turns: Sequence[Row]) -> int:
     return sum(rows.number(turn["size"]) for turn in turns)
 
 
-def _said(tx: Tx, task: Task) -> tuple[Said, ...]:
+def said(tx: Tx, task: Task) -> tuple[Said, ...]:
+    """What the owner said about the work of earlier runs, newest first."""
     found = tx.all(
         "list_corrections",
         {"session": task.session_id, "task": task.id, "limit": 2 * MOST_SAID},
     )
-    said: dict[str, Said] = {}
+    told: dict[str, Said] = {}
     for row in found:
         # What was asked may hold what an outsider wrote; then his answer stands alone.
         asked = row["answer"] == Answered.ANSWER and row["taint"] == Taint.OWNER
         text = str(row["answer_text"]).strip()
         how, question = rows.word(Answered, row["answer"]), rows.text(row["question"])
-        said.setdefault(text, Said(text, how, question if asked else None))
-    return tuple(said.values())[:MOST_SAID]
+        told.setdefault(text, Said(text, how, question if asked else None))
+    return tuple(told.values())[:MOST_SAID]
 
 
 def _reported(tx: Tx, task: Task) -> tuple[Reported, ...]:

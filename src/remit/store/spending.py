@@ -93,6 +93,12 @@ def of_all(tx: Tx, since: int) -> Usage:
     return _usage(tx.one("sum_spending", {"since": since}))
 
 
+def between(tx: Tx, since: datetime, until: datetime) -> Usage:
+    """All that was used and set aside in a span of time."""
+    span = {"since": rows.ms(since), "until": rows.ms(until)}
+    return _usage(tx.one("sum_spending_between", span))
+
+
 def _over(tx: Tx, task: Task | None, wanted: Usage, limit: Limit) -> Over | None:
     unit, since = limit.unit, rows.ms(limit.since) if limit.since else 0
     used, want = unit.of(_used(tx, task, limit.scope, since)), unit.of(wanted)

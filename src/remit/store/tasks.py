@@ -1,20 +1,23 @@
 """Tasks: put in, taken out one at a time."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
+from typing import Concatenate, Final, ParamSpec, TypeVar
 
-from remit.errors import Conflict, NotFound
+from remit.errors import Changed, Conflict, NotFound
 from remit.model.codec import Json, JsonMap, to_json
 from remit.model.delivery import Delivery
 from remit.model.event import Entry, Kind
 from remit.model.ids import TaskId
-from remit.model.status import Actor
+from remit.model.status import Actor, Status
 from remit.model.task import Task, TaskType
 from remit.store import events, rows
 from remit.store.database import Row, Tx
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def admit(tx: Tx, task: Task) -> Task:
@@ -35,18 +38,50 @@ def admit(tx: Tx, task: Task) -> Task:
 
 def amend(tx: Tx, task: Task, now: datetime) -> None:
     """Write down what an answer made of a task that has not begun, with the whole new plan."""
-    columns = _columns(task)
-    changed = {name: columns[name] for name in _AMENDED} | {"now": rows.ms(now)}
-    row = tx.one("amend_task", changed)
+    row = tx.one("amend_task", amended(task) | {"now": rows.ms(now)})
     if row is None:
         raise Conflict(f"Task {task.id} has begun; what it asked about is settled.")
-    tx.run("delete_deliveries", {"task": task.id})
-    for n, delivery in enumerate(task.delivery):
-        tx.run("insert_delivery", _delivery_columns(task, n, delivery))
-    entry = Entry(Kind.TASK_UPDATED, Actor.OWNER, {"what": "as you answered", **_told(task)})
+    replace_deliveries(tx, task)
+    entry = Entry(Kind.TASK_UPDATED, Actor.OWNER, {"what": "as you answered", **told(task)})
     events.append(tx, task.id, rows.number(row["events"]), entry, now)
     if _comes_back(task):
         _begun(tx, task)
+
+
+def amended(task: Task) -> dict[str, str | int | None]:
+    """The columns that may change before a task begins."""
+    columns = _columns(task)
+    return {name: columns[name] for name in _AMENDED}
+
+
+def replace_deliveries(tx: Tx, task: Task) -> None:
+    """Put those of the task in place of all that were planned."""
+    tx.run("delete_deliveries", {"task": task.id})
+    for n, delivery in enumerate(task.delivery):
+        tx.run("insert_delivery", _delivery_columns(task, n, delivery))
+
+
+def version(tx: Tx, task_id: TaskId) -> str:
+    """Another text after each thing that happens to a task."""
+    return version_of(find_row(tx, task_id))
+
+
+def version_of(row: Row) -> str:
+    return "-".join(str(rows.number(row[name])) for name in ("events", "lease", "updated_at"))
+
+
+def matching(
+    tx: Tx,
+    expected: str,
+    verb: Callable[Concatenate[Tx, TaskId, P], T],
+    task_id: TaskId,
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> T:
+    """Do something to a task, if it is still as it was when somebody looked at it."""
+    if version(tx, task_id) != expected:
+        raise Changed(f"Task {task_id} has changed since you looked at it; look again.")
+    return verb(tx, task_id, *args, **kwargs)
 
 
 def _begun(tx: Tx, task: Task) -> Task:
@@ -142,11 +177,12 @@ def _delivery_columns(task: Task, n: int, delivery: Delivery) -> dict[str, str |
 
 
 def _created(task: Task) -> Entry:
-    data: JsonMap = {"source": f"{task.source.kind}:{task.source.ref}", **_told(task)}
+    data: JsonMap = {"source": f"{task.source.kind}:{task.source.ref}", **told(task)}
     return Entry(Kind.TASK_CREATED, Actor.INTAKE, {k: v for k, v in data.items() if v})
 
 
-def _told(task: Task) -> JsonMap:
+def told(task: Task) -> JsonMap:
+    """What is asked for, whole, as the journal keeps it."""
     return {
         "title": task.title,
         "instructions": task.instructions,
@@ -165,9 +201,19 @@ def _planned(delivery: Delivery) -> Json:
     }
 
 
-def counts(tx: Tx) -> dict[str, int]:
-    """How many tasks stand where."""
-    return {str(row["status"]): rows.number(row["tasks"]) for row in tx.all("count_by_status")}
+def counts(tx: Tx, most: int | None = None) -> dict[str, int]:
+    """How many tasks stand where; each up to a number, if one is given."""
+    if most is None:
+        return {str(row["status"]): rows.number(row["tasks"]) for row in tx.all("count_by_status")}
+    found = {each.value: count(tx, each, most) for each in Status}
+    return {status: number for status, number in found.items() if number}
+
+
+def count(tx: Tx, status: Status, most: int) -> int:
+    """How many tasks stand there, up to a number."""
+    gone = tx.all("count_deleted", {"status": status})[0]["tasks"]
+    row = tx.all("count_status", {"status": status, "most": most, "gone": gone})[0]
+    return rows.number(row["tasks"])
 
 
 def ids_like(tx: Tx, prefix: str) -> Iterable[TaskId]:

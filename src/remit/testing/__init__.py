@@ -158,6 +158,7 @@ class World:
         self._stack.push_async_callback(self._stop)
         await self.house.repeater.start()
         await self.house.engine.start()
+        await self.house.talk.take_up()  # what becomes of tasks is told by `run`
         return self
 
     async def __aexit__(
@@ -206,6 +207,7 @@ class World:
     async def run(self, span: timedelta = timedelta(0)) -> None:
         """Let everything happen that is due within a span of time, each thing at its time."""
         end = self.now + span
+        await self.house.talk.settled()
         while True:
             await self.house.repeater.catch_up()
             self.house.engine.nudge()
@@ -217,6 +219,7 @@ class World:
                 break
             self.clock.jump(soon)
         self.clock.jump(max(end, self.now))
+        await self.house.talk.settled()
 
     async def restart(self) -> None:
         """Stop in good order and start again on the same files."""
@@ -237,6 +240,7 @@ class World:
         return await self.house.journal.of_task(task_id)
 
     async def _stop(self) -> None:
+        await self.house.talk.stop()
         await self.house.repeater.stop()
         stop = asyncio.create_task(self.house.engine.stop())
         while not stop.done():

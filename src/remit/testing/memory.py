@@ -11,9 +11,11 @@ from remit.model.delivery import (
     Answer,
     Delivery,
     DeliveryStatus,
+    Found,
     Locked,
     Refused,
     Retry,
+    Sends,
     Unknown,
 )
 from remit.model.plan import Item
@@ -116,8 +118,12 @@ class Memory:
         cut = self.task.with_parts(delivery, delivery.cut(parts))
         self._write(f"split:{delivery.id}", cut, self._looked)
 
-    async def clear(self, delivery: Delivery, answer: Accepted | Refused) -> None:
+    async def clear(self, delivery: Delivery, answer: Found) -> None:
         self._settle("clear", _settled(delivery, answer))
+
+    async def sends(self, delivery: Delivery) -> Sends:
+        claims = self.trail.count(f"claim:{delivery.id}")
+        return Sends(claims, None, claims)
 
     def decide(self, review: Review, answer: Answered, text: str | None = None) -> None:
         """What the owner's decision does to a task that waits."""

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
+from zoneinfo import ZoneInfo
 
 from remit.brain import prompt
 from remit.brain.absent import NoBrain
@@ -15,6 +16,7 @@ from remit.brain.models import ModelBrain
 from remit.brain.think import Thinker
 from remit.brain.tool import kit
 from remit.brain.tools import Able, Toolbox
+from remit.converse.talk import Talk
 from remit.deliver.bounds import Bounds
 from remit.deliver.courier import Courier
 from remit.deliver.dashboard import Dashboard
@@ -48,9 +50,12 @@ from remit.trigger.repeat import Repeater
 from remit.verify.text import CHECKS
 from remit.verify.verdict import Verifier
 from remit.wiring import minds
+from remit.wiring.calendars import Calendars
 from remit.wiring.ground import Ground, WallClock
+from remit.wiring.joined import Joined
 from remit.wiring.keys import keys_of, redacting
 from remit.wiring.minds import brain_of
+from remit.wiring.talk import Ears, talk
 
 # The channels that every house has.
 CHANNELS: Final[Mapping[str, Channel]] = {"dashboard": Dashboard()}
@@ -63,6 +68,7 @@ class House:
     settings: Settings
     db: Database
     clock: Clock
+    zone: ZoneInfo  # of the owner's clock
     ids: Ids
     journal: Journal
     intake: Intake
@@ -72,7 +78,9 @@ class House:
     engine: LocalEngine
     tools: Toolbox
     repeater: Repeater
+    talk: Talk
     outfit: Outfit  # the channels of the settings
+    calendars: Calendars  # where work starts by the clock
     hide: Redactor  # takes every secret out of what is logged
     thinks: bool  # whether there is a brain that can be asked
 
@@ -98,8 +106,10 @@ async def opened(
         stack.push_async_callback(db.close)
         house = build(settings, db, clock, brain, channels or {}, able)
         stack.push_async_callback(house.outfit.close)
+        stack.push_async_callback(house.calendars.close)
         stack.push_async_callback(house.tools.close)
         stack.push_async_callback(house.repeater.stop)
+        stack.push_async_callback(house.talk.stop)
         yield house
 
 
@@ -113,6 +123,7 @@ async def start(house: House) -> None:
     # What was missed is settled before the engine runs what is due.
     await house.repeater.start()
     await house.engine.start()
+    await house.talk.start()
 
 
 def build(
@@ -123,47 +134,76 @@ def build(
     more: Mapping[str, Channel],
     able: Sequence[Able] = (),
 ) -> House:
-    ids = Ids(clock.now, secrets.randbits)
-    zone = owners(settings.zone, os.environ).zone
-    purse = Purse(db, clock, settings.budget, midnight(zone))
-    keys = keys_of(settings)
-    fitted = _fitted(keys, db, clock)
+    ids, keys = Ids(clock.now, secrets.randbits), keys_of(settings)
+    fitted = _fitted(keys, db, clock, settings.deliver.keep_inbound)
     channels = {**CHANNELS, **fitted.channels, **more}
-    redact = redacting(keys)
-    ground = Ground(settings, db, clock, brain, channels, zone, purse, keys.seen, redact)
+    ground = _ground(settings, db, clock, brain, channels, keys)
     contacts = Contacts(settings.home / CONTACTS, settings.owner, _called(ground, fitted))
-    ear = Ear(db, clock, ids, contacts, zone, minds.reader(ground))
+    ear = Ear(db, clock, ids, contacts, ground.zone, minds.reader(ground))
     intake = Intake(db, clock, ids, ground.channels, ear, contacts.meant)
-    own = [*minds.commands(settings), *kit.own(settings.tools, db, intake.admit, settings.work)]
-    tools = Toolbox([*own, *able], minds.shelves(settings, clock), redact)
+    tools = _tools(ground, intake, able)
+    journal, owner = Journal(db), Owner(db, clock, ids)
+    inbox = Inbox(db, clock, ear.settling, _undo(ground))
+    engine = _engine(ground, ids, _rooms(ground, tools, contacts))
     return House(
         settings=settings,
         db=db,
         clock=clock,
+        zone=ground.zone,
         ids=ids,
-        journal=Journal(db),
+        journal=journal,
         intake=intake,
-        inbox=Inbox(db, clock, ear.settling, _undo(ground)),
-        owner=Owner(db, clock),
+        inbox=inbox,
+        owner=owner,
         permits=Permits(contacts, db, clock),
-        engine=LocalEngine(
-            db, clock, ids, _rooms(ground, tools, contacts), minds.patient(settings)
-        ),
+        engine=engine,
         tools=tools,
-        repeater=Repeater(db, clock, ids),
+        repeater=Repeater(db, clock, ids, settings.schedule, engine.heed),
+        talk=talk(ground, ids, journal, Ears(ground, intake, ear, contacts), owner, inbox),
         outfit=fitted,
+        calendars=Calendars(Joined(ground, ids, intake.admit, contacts, keys.learn)),
         hide=keys.kept.hide,
-        thinks=brain.ready if isinstance(brain, ModelBrain) else not isinstance(brain, NoBrain),
+        thinks=_thinks(brain),
     )
 
 
-def _fitted(keys: Keys, db: Database, clock: Clock) -> Outfit:
+def _ground(
+    settings: Settings,
+    db: Database,
+    clock: Clock,
+    brain: Brain,
+    channels: Mapping[str, Channel],
+    keys: Keys,
+) -> Ground:
+    zone = owners(settings.zone, os.environ).zone
+    purse = Purse(db, clock, settings.budget, midnight(zone))
+    return Ground(settings, db, clock, brain, channels, zone, purse, keys.seen, redacting(keys))
+
+
+def _engine(ground: Ground, ids: Ids, rooms: Rooms) -> LocalEngine:
+    return LocalEngine(ground.db, ground.clock, ids, rooms, minds.patient(ground.settings))
+
+
+def _thinks(brain: Brain) -> bool:
+    """Whether there is a brain that can be asked."""
+    return brain.ready if isinstance(brain, ModelBrain) else not isinstance(brain, NoBrain)
+
+
+def _tools(ground: Ground, intake: Intake, able: Sequence[Able]) -> Toolbox:
+    """All that the brain may call: the owner's commands, the house's own, and what was added."""
+    settings = ground.settings
+    own = kit.own(settings.tools, ground.db, intake.admit, settings.work)
+    every: list[Able] = [*minds.commands(settings), *own, *able]
+    return Toolbox(every, minds.shelves(settings, ground.clock), ground.redact)
+
+
+def _fitted(keys: Keys, db: Database, clock: Clock, keep: int) -> Outfit:
     """The channels of the settings."""
     if not keys.chosen:
         return Outfit()
     from remit.deliver import outfit  # noqa: PLC0415 - loads what speaks HTTP, SMTP and IMAP
 
-    return outfit.fit(keys, db, clock)
+    return outfit.fit(keys, db, clock, keep=keep)
 
 
 def _rooms(ground: Ground, tools: Toolbox, contacts: Contacts) -> Rooms:

@@ -1,0 +1,120 @@
+"""Writes each open question as `hitl_queue/{review-id}.json`; the rows are the truth.
+
+The files are for reading alone: what is decided is decided through a door, and the file goes away.
+They follow the journal. Whatever a crash left behind is put right at the next start, for then the
+folder is held against the store, whole.
+"""
+
+import asyncio
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from remit.journal.follow import Journal
+from remit.model import ids
+from remit.model.codec import JsonMap, stamp, text_of
+from remit.model.event import Event, Kind
+from remit.model.ids import ReviewId, TaskId
+from remit.model.review import Review
+from remit.model.task import Task
+from remit.model.view import SCHEMA_VERSION, View, show
+from remit.store import reviews, tasks
+from remit.store.database import Database, Tx
+
+FOLDER: Final = "hitl_queue"
+_PAGE: Final = 10_000
+# After these a question may be there that was not, be gone, or say something else.
+_TELLING: Final = frozenset(
+    {Kind.REVIEW_OPENED, Kind.REVIEW_DECIDED, Kind.TASK_MOVED, Kind.TASK_UPDATED}
+)
+
+
+async def keep_queue(journal: Journal, db: Database, folder: Path) -> None:
+    """Hold the folder against the store, then follow what happens, for ever."""
+    since = await journal.last()
+    queue = QueueFiles(folder)
+    await asyncio.to_thread(queue.replace_all, await db.read(_everything))
+    async for page in journal.pages(since):
+        touched = _touched(page)
+        if touched:
+            found = await db.read(_of_tasks, touched)
+            await asyncio.to_thread(queue.replace_of, touched, found)
+
+
+class QueueFiles:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._written: dict[ReviewId, TaskId] = {}
+
+    def replace_all(self, found: Iterable[tuple[Review, Task]]) -> None:
+        """Write every question anew; whatever else lies in the folder under such a name goes."""
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        there = {path.stem for path in self._folder.glob("rev-*.json")}
+        for review, task in found:
+            there.discard(str(self._write(review, task)))
+        for name in there:
+            self._path(name).unlink(missing_ok=True)
+
+    def replace_of(self, touched: Sequence[TaskId], found: Iterable[tuple[Review, Task]]) -> None:
+        """The same for the questions of some tasks."""
+        gone = {each for each, task_id in self._written.items() if task_id in touched}
+        for review, task in found:
+            gone.discard(self._write(review, task))
+        for name in gone:
+            self._path(name).unlink(missing_ok=True)
+            del self._written[name]
+
+    def _write(self, review: Review, task: Task) -> ReviewId:
+        name = ids.review_id(str(review.id))
+        path = self._path(name)
+        fresh = path.with_suffix(".new")
+        fresh.unlink(missing_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+        with open(os.open(fresh, flags, 0o400), "w", encoding="utf-8") as file:  # noqa: PTH123
+            file.write(text_of(record(review, task)) + "\n")
+        fresh.rename(path)
+        self._written[name] = task.id
+        return name
+
+    def _path(self, name: str) -> Path:
+        """Derived from a checked id, so that no id can lead out of the folder."""
+        return self._folder / f"{name}.json"
+
+
+def record(review: Review, task: Task) -> JsonMap:
+    """The state that waits: S4's task, and what is asked about it."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "review": {
+            "id": review.id,
+            "reason": review.reason.value,
+            "question": review.question,
+            "evidence": review.evidence,
+            "digest": review.digest,
+            "options": [option.value for option in review.options],
+            "resume_to": review.resume_to.value,
+            "opened_at": stamp(review.opened_at) if review.opened_at else None,
+            "later_until": stamp(review.later_until) if review.later_until else None,
+        },
+        "task": show(task, View.S4),
+    }
+
+
+def _touched(page: Iterable[Event]) -> list[TaskId]:
+    told = (event.task_id for event in page if event.kind in _TELLING)
+    return list(dict.fromkeys(task_id for task_id in told if task_id is not None))
+
+
+def _everything(tx: Tx) -> list[tuple[Review, Task]]:
+    return _with_tasks(tx, reviews.waiting(tx, _PAGE))
+
+
+def _of_tasks(tx: Tx, touched: Sequence[TaskId]) -> list[tuple[Review, Task]]:
+    asking = reviews.asking(tx, touched)
+    found = [each for task_id in asking for each in reviews.of_task(tx, task_id)]
+    return _with_tasks(tx, [each for each in found if each.decision is None])
+
+
+def _with_tasks(tx: Tx, found: Iterable[Review]) -> list[tuple[Review, Task]]:
+    return [(each, tasks.get(tx, each.task_id)) for each in found]

@@ -1,0 +1,68 @@
+"""What a question is about, for who must decide: which rule asks, and what would go where."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from remit.model.codec import from_json
+from remit.model.delivery import DeliveryStatus
+from remit.model.permit import Permission
+from remit.model.review import SEND, Review
+from remit.model.status import Reason, Status
+from remit.model.task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Asks:
+    """The rule that asks, by name, and what it says."""
+
+    name: str
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a message would go: the channel, whom it is for, and the address as it was seen."""
+
+    channel: str
+    recipient: str | None = None  # None is the owner
+    address: str | None = None
+
+
+_ABOUT: Final[Mapping[str, Asks]] = {
+    SEND: Asks("send-to-person", "A message to a person needs your yes."),
+    "call": Asks("use-a-tool", "This tool is used only with your yes."),
+    "budget": Asks("budget", "It would cost more than the settings allow."),
+}
+_REASONS: Final[Mapping[Reason, Asks]] = {
+    Reason.APPROVAL: Asks("approval", "This is done only with your yes."),
+    Reason.INPUT: Asks("question", "It cannot go on without an answer of yours."),
+    Reason.AUTH: Asks("account", "Something must be put right outside before it goes on."),
+    Reason.DELIVERABLE: Asks("gate", "What was written is not fit to be sent."),
+    Reason.VERIFICATION: Asks("contract", "The work is not proven by its contract."),
+    Reason.AMBIGUOUS: Asks("no-second-send", "Nobody knows whether it was done; it is not redone."),
+    Reason.POISON: Asks("crashes", "Remit ended more than once while this was at work."),
+}
+
+
+def rule_of(review: Review) -> Asks:
+    """Why the owner is asked."""
+    kind = (review.about or "").partition(":")[0]
+    plain = _REASONS[review.reason]
+    return _ABOUT.get(kind, plain) if review.reason is Reason.APPROVAL else plain
+
+
+def place_of(review: Review, task: Task) -> Place | None:
+    """Where what is asked about would go; None if nothing goes anywhere."""
+    about = review.about or ""
+    if about.startswith(f"{SEND}:"):
+        to = from_json(Permission, json.loads(about.removeprefix(f"{SEND}:")))
+        return Place(to.channel, to.contact, to.address or None)
+    for each in task.delivery:
+        if each.id and str(each.id) in (about, *review.key.split(":")):
+            return Place(each.channel, each.recipient, each.address)
+    waits = [each for each in task.delivery if each.status is DeliveryStatus.PENDING]
+    if review.resume_to is Status.DELIVERING and waits:
+        return Place(waits[0].channel, waits[0].recipient, waits[0].address)
+    return None

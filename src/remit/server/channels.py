@@ -1,0 +1,130 @@
+"""Channels: how each stands and what it promises, a test message, and on again what was off."""
+
+import os
+from collections.abc import Mapping
+from typing import Final
+
+from remit.deliver.ways import Keys
+from remit.errors import BadInput, NotFound, RemitError
+from remit.model.caller import Scope
+from remit.model.codec import Json
+from remit.model.delivery import Delivery, Keeps
+from remit.model.task import Cue, Priority, Source, SourceKind
+from remit.server.bodies import Trial
+from remit.server.call import VIEW, Answer, Call, Route, created
+from remit.store import deliveries, switches
+from remit.store.database import Tx
+from remit.store.secrets import Secrets, machine_ring
+from remit.wiring import House
+
+DASHBOARD: Final = "dashboard"
+GUARANTEES: Final[Mapping[Keeps, str]] = {
+    Keeps.TRANSACTION: "Exactly once: what is shown and what is written down are one.",
+    Keeps.KEY: "Once: the same message given twice is taken as one.",
+    Keeps.LOOKUP: "Once: after a cut it is looked up whether the message arrived.",
+    Keeps.NOTHING: "At most once: after a cut you are asked whether it arrived.",
+}
+
+
+async def every(call: Call) -> Answer:
+    """All ways out: whether each has what it needs, and what went wrong last."""
+    return Answer({"channels": await listed(call.house)})
+
+
+async def listed(house: House) -> list[Json]:
+    """The same for a page."""
+    names = [DASHBOARD, *(way.name for way in house.outfit.ways)]
+    off, wrong = await house.db.read(_troubles, names)
+    kinds = {way.name: (way.kind, way.aliases) for way in house.outfit.ways}
+    keys = Keys(Secrets(house.settings.home, machine_ring()), os.environ, house.settings.channels)
+    found: list[Json] = []
+    for name in names:
+        kind, aliases = kinds.get(name, (DASHBOARD, ()))
+        lacks = "" if name == DASHBOARD else _lacks(house, keys, name)
+        why = f"off: {off[name]}" if name in off else lacks
+        found.append(
+            {
+                "name": name,
+                "kind": kind,
+                "aliases": list[Json](aliases),
+                "ready": not why,
+                "why": why or None,
+                "off": name in off,
+                "guarantee": GUARANTEES[_keeps(house, name)],
+                "lastError": wrong.get(name),
+            }
+        )
+    return found
+
+
+async def try_out(call: Call) -> Answer:
+    """Send a marked message the way every message goes; the task says what came of it."""
+    body, name, house = call.read(Trial), call.path["name"], call.house
+    if name == DASHBOARD:
+        raise BadInput("The dashboard is Remit's own; there is nothing to test.", field="name")
+    if name not in house.outfit.channels:
+        raise NotFound("channel", f"{name!r:.60}")
+    mark = house.ids.ulid()[-4:]
+    text = f"Test message {mark} from {house.settings.agent} on {name}. Nothing needs doing."
+    title = f"Test the channel {name}"
+    cue = Cue(
+        source=Source(SourceKind.MANUAL, call.ref),
+        title=title,
+        text=title,
+        delivery=(Delivery(name, body.to, text),),
+        priority=Priority.HIGH,
+    )
+    return created(call, await house.intake.admit(cue))
+
+
+async def switch_on(call: Call) -> Answer:
+    """Use it again; what waited for that goes on."""
+    return Answer(await call.house.permits.switch_on(call.path["name"]))
+
+
+def _keeps(house: House, name: str) -> Keeps:
+    return Keeps.TRANSACTION if name == DASHBOARD else house.outfit.channels[name].keeps
+
+
+def _lacks(house: House, keys: Keys, name: str) -> str:
+    try:
+        chosen = house.settings.channels[name]
+        missing = [secret for secret in chosen.secrets if secret and not keys.get(secret)]
+    except RemitError as error:
+        return str(error)
+    return f"lacks {', '.join(missing)}: nothing goes out before it is set" if missing else ""
+
+
+def _troubles(tx: Tx, names: list[str]) -> tuple[Mapping[str, str], dict[str, str]]:
+    last = {name: deliveries.last_trouble(tx, name) for name in names}
+    return switches.every(tx), {name: why for name, why in last.items() if why}
+
+
+ROUTES: Final = (
+    Route(
+        method="GET",
+        path="/api/channels",
+        does=every,
+        says="Every way out: whether it has what it needs, and what it promises",
+        gives="Channels",
+    ),
+    Route(
+        method="POST",
+        path="/api/channels/{name}/test",
+        does=try_out,
+        says="Send a marked test message; the task says what came of it",
+        gives="Task",
+        status=201,
+        query=(VIEW,),
+        body=Trial,
+        scope=Scope.ADMIN,
+    ),
+    Route(
+        method="POST",
+        path="/api/channels/{name}/on",
+        does=switch_on,
+        says="Use a channel again that was switched off; what waited for that goes on",
+        gives="SwitchedOn",
+        scope=Scope.ADMIN,
+    ),
+)

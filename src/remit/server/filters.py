@@ -1,0 +1,210 @@
+"""The filter line: `status:failed channel:email is:recurring` and words, as a person types them.
+
+What has a name and a colon narrows the list; all other words are searched for. Nothing is guessed:
+a filter that is not there, or a word that it does not take, is refused with those that would do.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, time, timedelta, tzinfo
+from typing import Final, NoReturn, TypeAlias, TypeVar
+
+from remit.brain.budget import midnight
+from remit.errors import BadInput
+from remit.model.ids import series_id
+from remit.model.status import ACTIVE, Status
+from remit.model.task import Priority, SourceKind, Taint, TaskType
+from remit.store.filter import Filter, Sort
+
+T = TypeVar("T")
+
+_PART: Final = re.compile(r'(?:(?P<key>[A-Za-z]+):)?(?:"(?P<quoted>[^"]*)"|(?P<plain>[^\s"]+))')
+_AGO: Final = re.compile(r"([0-9]{1,4})([hdw])")
+_UNITS: Final = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
+_DAY: Final = timedelta(days=1)
+MOST_CHARACTERS: Final = 2_000
+
+# S3's words stand for several of ours. What is `running` to us is so to S3 too.
+STATUS_WORDS: Final[Mapping[str, tuple[Status, ...]]] = {
+    **{status.value: (status,) for status in Status},
+    "pending": (Status.NEW, Status.READY),
+    "running": tuple(status for status in Status if status in ACTIVE),
+    "deleted": (Status.CANCELLED,),
+}
+_SOURCES: Final[Mapping[str, SourceKind]] = {
+    **{kind.value: kind for kind in SourceKind},
+    "mail": SourceKind.EMAIL,
+    "chat": SourceKind.CONVERSATION,
+    "calendar": SourceKind.CALDAV,
+}
+_TAINTS: Final = {each.value: each for each in Taint}
+_PRIORITIES: Final = {each.value: each for each in Priority}
+_TYPES: Final = {each.value: each for each in TaskType}
+_SORTS: Final = {each.value: each for each in Sort}
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """When and where a line is typed: what `today` means, and what a channel is called."""
+
+    now: datetime
+    zone: tzinfo | None = None  # None is the machine's own
+    channels: Mapping[str, str] = field(default_factory=dict)  # by every word for it
+
+    def day(self, days: int = 0) -> datetime:
+        """When a day began, or will, by the owner's clock."""
+        start = midnight(self.zone)
+        noon = datetime.combine(self.now.astimezone(self.zone).date(), time(12)) + days * _DAY
+        return start(noon.replace(tzinfo=self.zone) if self.zone else noon.astimezone())
+
+
+Read: TypeAlias = Callable[[Filter, str, At], Filter]
+
+KEYS: Final[Mapping[str, str]] = {
+    "status": "Where it stands: status:failed, status:failed,paused, status:needs-you.",
+    "is": "What it is: is:recurring, is:once, is:scheduled, is:waiting (for you), is:deleted.",
+    "source": "Where it came from: source:email, source:conversation.",
+    "channel": "Where something of it goes: channel:email.",
+    "priority": "How urgent it is: priority:high.",
+    "taint": "The least trusted thing it has read: taint:public.",
+    "type": "Whether it waits for a time: type:scheduled.",
+    "series": "Of one series: series:ser-….",
+    "due": "For when it is planned: due:today, due:tomorrow, due:week, due:overdue.",
+    "since": "Created since: since:2026-03-01, since:today, since:7d.",
+    "until": "Created before: until:2026-03-01, until:today.",
+    "sort": "In which order: sort:newest, sort:updated, sort:due.",
+}
+
+
+def typed(text: str, at: At) -> Filter:
+    """Read a line whole, or say what is wrong with it."""
+    if len(text) > MOST_CHARACTERS:
+        sentence = f"The filter has {len(text)} characters; {MOST_CHARACTERS} are read."
+        raise BadInput(sentence, field="q")
+    found, words, said = Filter(), list[str](), set[str]()
+    for key, value in _parts(text):
+        if key is None:
+            words.append(value)
+            continue
+        if key not in _READ:
+            _refuse(f"There is no filter {key!r:.60}", KEYS, "; put it in quotes to search for it")
+        if key in said and key not in ("is", "status"):
+            raise BadInput(f"The filter {key!r} stands twice.", field="q")
+        said.add(key)
+        found = _READ[key](found, value, at)
+    return replace(found, text=" ".join(words)) if words else found
+
+
+def read(key: str, value: str, found: Filter, at: At) -> Filter:
+    """The list with one filter more, by its name."""
+    return _READ[key](found, value, at)
+
+
+def _parts(text: str) -> Iterator[tuple[str | None, str]]:
+    for part in _PART.finditer(text):
+        key, plain = part["key"], part["plain"]
+        if key is None or (plain or "").startswith("//"):  # an address is searched for
+            yield None, part["quoted"] if plain is None else f"{key}:{plain}" if key else plain
+        else:
+            yield key.lower(), part["quoted"] if plain is None else plain
+
+
+def _status(found: Filter, value: str, _: At) -> Filter:
+    for word in value.lower().replace("-", "_").split(","):
+        if word == "needs_you":
+            found = replace(found, asks=True)
+        else:
+            known = _word("status", word, STATUS_WORDS)
+            found = replace(found, statuses=(*found.statuses, *known))
+    return found
+
+
+def _is(found: Filter, value: str, _: At) -> Filter:
+    return replace(found, **_word("is", value.lower(), _IS))  # type: ignore[arg-type]
+
+
+def _due(found: Filter, value: str, at: At) -> Filter:
+    span = _word("due", value.lower(), _DUE)(at)
+    return replace(found, planned_since=span[0], planned_until=span[1])
+
+
+def _channel(found: Filter, value: str, at: At) -> Filter:
+    return replace(found, channel=at.channels.get(value.casefold(), value))
+
+
+def _series(found: Filter, value: str, _: At) -> Filter:
+    return replace(found, series=series_id(value))
+
+
+def _since(found: Filter, value: str, at: At) -> Filter:
+    return replace(found, since=_moment("since", value, at))
+
+
+def _until(found: Filter, value: str, at: At) -> Filter:
+    return replace(found, until=_moment("until", value, at))
+
+
+def _moment(key: str, value: str, at: At) -> datetime:
+    days = {"today": 0, "yesterday": -1, "tomorrow": 1}
+    if value.lower() in days:
+        return at.day(days[value.lower()])
+    if ago := _AGO.fullmatch(value.lower()):
+        return at.now - int(ago[1]) * _UNITS[ago[2]]
+    try:
+        said = datetime.fromisoformat(value)
+        there = said if said.tzinfo else said.replace(tzinfo=at.zone or at.now.astimezone().tzinfo)
+        there.astimezone(at.now.tzinfo)
+    except (ValueError, OverflowError):
+        sentence = f"{key}:{value:.60} is no time; say 2026-03-01, today, or 7d."
+        raise BadInput(sentence, field="q") from None
+    return there
+
+
+def _word(key: str, word: str, known: Mapping[str, T]) -> T:
+    if word not in known:
+        _refuse(f"{key}:{word:.60} is not known", known)
+    return known[word]
+
+
+def _refuse(wrong: str, known: Mapping[str, object], hint: str = "") -> NoReturn:
+    raise BadInput(f"{wrong}; there is {', '.join(known)}{hint}.", field="q")
+
+
+def _of(key: str, name: str, known: Mapping[str, object]) -> Read:
+    def read(found: Filter, value: str, _: At) -> Filter:
+        return replace(found, **{name: _word(key, value.lower(), known)})  # type: ignore[arg-type]
+
+    return read
+
+
+_IS: Final[Mapping[str, Mapping[str, object]]] = {
+    "recurring": {"recurring": True},
+    "once": {"recurring": False},
+    "scheduled": {"type": TaskType.SCHEDULED},
+    "immediate": {"type": TaskType.IMMEDIATE},
+    "waiting": {"asks": True},
+    "deleted": {"deleted": True},
+}
+_Span: TypeAlias = tuple[datetime | None, datetime | None]
+_DUE: Final[Mapping[str, Callable[[At], _Span]]] = {
+    "today": lambda at: (at.day(), at.day(1)),
+    "tomorrow": lambda at: (at.day(1), at.day(2)),
+    "week": lambda at: (at.day(), at.day(7)),
+    "overdue": lambda at: (None, at.now),
+}
+_READ: Final[Mapping[str, Read]] = {
+    "status": _status,
+    "is": _is,
+    "source": _of("source", "source", _SOURCES),
+    "channel": _channel,
+    "priority": _of("priority", "priority", _PRIORITIES),
+    "taint": _of("taint", "taint", _TAINTS),
+    "type": _of("type", "type", _TYPES),
+    "series": _series,
+    "due": _due,
+    "since": _since,
+    "until": _until,
+    "sort": _of("sort", "sort", _SORTS),
+}
+DUE_WORDS: Final[Sequence[str]] = tuple(_DUE)

@@ -1,0 +1,136 @@
+"""Schemas of more answers: series, numbers, channels, rules, views, many tasks at once."""
+
+from typing import Final
+
+from remit.model.codec import Json, JsonMap
+from remit.model.reply import Policy
+from remit.model.rrule import Flag
+from remit.model.series import Fate, Missed, Overlap
+from remit.model.status import Status
+
+_REFERENCE: Final = "#/components/schemas/"
+
+
+def _object(*optional: str, **properties: Json) -> JsonMap:
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": [name for name in properties if name not in optional],
+        "properties": properties,
+    }
+
+
+def _list(schema: JsonMap) -> JsonMap:
+    return {"type": "array", "items": schema}
+
+
+def _ref(name: str) -> JsonMap:
+    return {"$ref": _REFERENCE + name}
+
+
+_TEXT: Final[JsonMap] = {"type": "string"}
+_MAYBE_TEXT: Final[JsonMap] = {"type": ["string", "null"]}
+_COUNT: Final[JsonMap] = {"type": "integer"}
+_MAYBE_COUNT: Final[JsonMap] = {"type": ["integer", "null"]}
+_FLAG: Final[JsonMap] = {"type": "boolean"}
+_TIME: Final[JsonMap] = {"type": "string", "format": "date-time"}
+_MAYBE_TIME: Final[JsonMap] = {"type": ["string", "null"], "format": "date-time"}
+_USED: Final[dict[str, Json]] = {"cents": _COUNT, "tokens": _COUNT, "requests": _COUNT}
+_SLOT: Final = _object(
+    slot=_TIME,
+    plannedFor=_MAYBE_TIME,
+    local=_TEXT,
+    taskId=_MAYBE_TEXT,
+    fate={"enum": [*Fate, None]},
+    why=_MAYBE_TEXT,
+    startedAt=_MAYBE_TIME,
+    late=_MAYBE_COUNT,
+    flags=_list({"enum": list[Json](Flag)}),
+)
+_SKIPPED: Final = _object(
+    **{"from": _TIME}, upto=_TIME, slots=_COUNT, why=_TEXT, fate={"enum": list[Json](Fate)}
+)
+_SERIES: Final[dict[str, Json]] = {
+    "id": _TEXT,
+    "title": _TEXT,
+    "sessionId": _TEXT,
+    "rule": _TEXT,
+    "zone": _TEXT,
+    "rhythm": _TEXT,
+    "firstAt": _TIME,
+    "lastAt": _TIME,
+    "pausedAt": _MAYBE_TIME,
+    "endedAt": _MAYBE_TIME,
+    "why": _MAYBE_TEXT,
+    "missed": {"enum": [*Missed, None]},
+    "overlap": {"enum": [*Overlap, None]},
+    "coming": _list(_SLOT),
+}
+SCHEMAS: Final[dict[str, JsonMap]] = {
+    "Series": _object(**_SERIES, skipped=_list(_SKIPPED), slots=_list(_SLOT)),
+    "SeriesPage": _object(series=_list(_object(**_SERIES)), next=_MAYBE_TEXT),
+    "Stats": _object(
+        needs=_ref("Needs"),
+        counts={"type": "object", "additionalProperties": _COUNT},
+        hours=_list(_object(at=_TIME, completed=_COUNT, failed=_COUNT, cancelled=_COUNT)),
+        days=_list(_object(at=_TIME, **_USED)),
+        next=_list(_ref("Task")),
+        today=_object(**_USED, centsLimit=_MAYBE_COUNT, tokensLimit=_MAYBE_COUNT),
+        slots=_object(busy=_COUNT, all=_COUNT),
+    ),
+    "Channels": _object(channels=_list(_ref("Channel"))),
+    "Channel": _object(
+        name=_TEXT,
+        kind=_TEXT,
+        aliases=_list(_TEXT),
+        ready=_FLAG,
+        why=_MAYBE_TEXT,
+        off=_FLAG,
+        guarantee=_TEXT,
+        lastError=_MAYBE_TEXT,
+    ),
+    "Rules": _object(rules=_list(_ref("Rule"))),
+    "Rule": {
+        "description": "A standing word of the owner; `kind` says which fields it has.",
+        "oneOf": [
+            _object(
+                id=_TEXT,
+                kind={"const": "permission"},
+                contact=_TEXT,
+                channel=_TEXT,
+                address=_TEXT,
+                policy={"enum": list[Json](Policy)},
+                givenAt=_MAYBE_TIME,
+            )
+        ],
+    },
+    "Views": _object(views=_list(_ref("View"))),
+    "View": _object(name=_TEXT, filter=_TEXT, createdAt=_TIME),
+    "Found": _object(
+        tasks=_list(_ref("Task")),
+        more=_FLAG,
+        reviews=_list(_ref("Review")),
+        series=_list(_object(id=_TEXT, title=_TEXT)),
+    ),
+    "BulkResult": _object(
+        action=_TEXT,
+        dryRun=_FLAG,
+        more=_FLAG,
+        matched=_COUNT,
+        done=_COUNT,
+        refused=_COUNT,
+        first=_list(_object(id=_TEXT, title=_TEXT, state={"enum": list[Json](Status)})),
+        results=_list(
+            _object(
+                "state",
+                "why",
+                "became",
+                id=_TEXT,
+                done=_FLAG,
+                state={"enum": list[Json](Status)},
+                why=_TEXT,
+                became=_TEXT,
+            )
+        ),
+    ),
+}

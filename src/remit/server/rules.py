@@ -1,0 +1,88 @@
+"""Rules: what the owner has said once and for all, by kind; so far who is written to unasked."""
+
+import hashlib
+from typing import Final
+
+from remit.errors import NotFound
+from remit.model.caller import Scope
+from remit.model.codec import Json, JsonMap, stamp
+from remit.model.permit import Permission
+from remit.model.reply import Policy
+from remit.server.bodies import NewRule, Nothing
+from remit.server.call import Answer, Call, Route
+from remit.store import permissions
+
+
+async def every(call: Call) -> Answer:
+    """All that holds; to ask is no rule, it is what holds without one."""
+    rules: list[Json] = [_told(each) for each in await _standing(call)]
+    return Answer({"rules": rules})
+
+
+async def add(call: Call) -> Answer:
+    """Keep a word; to allow holds for the address as it is now."""
+    body = call.read(NewRule)
+    await call.house.permits.permit(body.contact, body.channel, body.policy)
+    return await every(call)
+
+
+async def drop(call: Call) -> Answer:
+    """Take a word back: from now on it is asked."""
+    call.read(Nothing)
+    said = [each for each in await _standing(call) if _id(each) == call.path["id"]]
+    if not said:
+        raise NotFound("rule", call.path["id"][:60])
+    asks = Permission(said[0].contact, said[0].channel, said[0].address, Policy.ASK)
+    await call.house.db.write(permissions.put, asks, call.house.clock.now())
+    return await every(call)
+
+
+async def _standing(call: Call) -> list[Permission]:
+    found = await call.house.db.read(permissions.every)
+    return [each for each in found if each.policy is not Policy.ASK]
+
+
+def _told(said: Permission) -> JsonMap:
+    return {
+        "id": _id(said),
+        "kind": "permission",
+        "contact": said.contact,
+        "channel": said.channel,
+        "address": said.address,
+        "policy": said.policy.value,
+        "givenAt": stamp(said.given_at) if said.given_at else None,
+    }
+
+
+def _id(said: Permission) -> str:
+    whose = f"{said.contact}\x1f{said.channel}"
+    return "rule-" + hashlib.sha256(whose.encode()).hexdigest()[:26]
+
+
+ROUTES: Final = (
+    Route(
+        method="GET",
+        path="/api/rules",
+        does=every,
+        says="What you have said once and for all",
+        gives="Rules",
+    ),
+    Route(
+        method="POST",
+        path="/api/rules",
+        does=add,
+        says="Say once and for all whether someone is written to on a channel",
+        gives="Rules",
+        body=NewRule,
+        scope=Scope.ADMIN,
+    ),
+    Route(
+        method="DELETE",
+        path="/api/rules/{id}",
+        does=drop,
+        says="Take a word back; from then on you are asked",
+        gives="Rules",
+        body=Nothing,
+        scope=Scope.ADMIN,
+    ),
+)

@@ -1,0 +1,191 @@
+"""Series: work that comes back; paused, resumed, ended, and one slot of it skipped or moved."""
+
+import hashlib
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from remit.errors import BadInput, Changed
+from remit.model import ids
+from remit.model.codec import Json, JsonMap, text_of
+from remit.model.ids import SeriesId
+from remit.model.series import Series
+from remit.server.bodies import MoveSlot, Nothing, SeriesRules, SkipSlot
+from remit.server.call import VIEW, Answer, Call, Query, Route, numbers, task_answer
+from remit.server.series_shapes import NEXT, listed, whole
+from remit.server.tasks import moment
+from remit.store import series
+from remit.store.database import Tx
+
+_COMING: Final = numbers("coming", "How many of the next slots.", NEXT, 0, 100)
+
+
+async def every(call: Call) -> Answer:
+    """What comes back, oldest first."""
+    limit, cursor = call.number("limit", 100, least=1, most=500), call.text("cursor")
+    try:
+        after = None if cursor is None else ids.series_id(cursor)
+    except BadInput as bad:
+        raise BadInput(str(bad), field="cursor") from None
+    found = await call.house.db.read(_page, call, after, limit + 1)
+    more = found[limit - 1]["id"] if len(found) > limit else None
+    return Answer({"series": list[Json](found[:limit]), "next": more})
+
+
+async def look(call: Call) -> Answer:
+    return await _answer(call, call.number("coming", NEXT, least=0, most=100))
+
+
+async def pause(call: Call) -> Answer:
+    return await _order(call, call.house.owner.pause_series)
+
+
+async def resume(call: Call) -> Answer:
+    return await _order(call, call.house.owner.resume_series)
+
+
+async def end(call: Call) -> Answer:
+    return await _order(call, call.house.owner.end_series)
+
+
+async def skip(call: Call) -> Answer:
+    """Leave one slot out."""
+    slot = moment(call.read(SkipSlot).slot, "slot")
+    await _check(call)
+    await call.house.owner.skip_slot(call.series_id, slot)
+    return await _answer(call)
+
+
+async def move(call: Call) -> Answer:
+    """Run one occurrence at another time."""
+    body = call.read(MoveSlot)
+    to = moment(body.to, "to")
+    assert to is not None  # noqa: S101 - a text is a moment, or refused
+    await _check(call)
+    slot = moment(body.slot, "slot")
+    task = await call.house.owner.move_slot(call.series_id, slot, to)
+    call.house.engine.nudge()
+    return task_answer(call, task)
+
+
+async def rules(call: Call) -> Answer:
+    """Say what becomes of slots that are missed, or meet."""
+    body = call.read(SeriesRules)
+    await _check(call)
+    await call.house.owner.rule_series(call.series_id, body.missed, body.overlap)
+    return await _answer(call)
+
+
+async def _order(call: Call, verb: Callable[[SeriesId], Awaitable[Series]]) -> Answer:
+    call.read(Nothing)
+    await _check(call)
+    await verb(call.series_id)
+    call.house.engine.nudge()
+    return await _answer(call)
+
+
+async def _check(call: Call) -> None:
+    if call.version is not None and call.version != _tag(await _read(call, NEXT)):
+        sentence = f"Series {call.series_id} has changed since you looked at it; look again."
+        raise Changed(sentence)
+
+
+async def _answer(call: Call, coming: int = NEXT) -> Answer:
+    told = await _read(call, coming)
+    return Answer(told, headers={"ETag": f'"{_tag(told)}"'})
+
+
+async def _read(call: Call, coming: int) -> JsonMap:
+    return await call.house.db.read(whole, call.series_id, call.house.clock.now(), coming)
+
+
+def _tag(told: JsonMap) -> str:
+    return hashlib.sha256(text_of(told).encode()).hexdigest()[:32]
+
+
+def _page(tx: Tx, call: Call, after: SeriesId | None, limit: int) -> list[JsonMap]:
+    found = series.every(tx, ended=call.flag("ended"), after=after, limit=limit)
+    return [listed(tx, each, call.house.clock.now(), 1) for each in found]
+
+
+def _says(verb: str) -> str:
+    return f"/api/series/{{id}}/{verb}"
+
+
+ROUTES: Final = (
+    Route(
+        method="GET",
+        path="/api/series",
+        does=every,
+        says="What comes back, oldest first",
+        gives="SeriesPage",
+        query=(
+            Query("ended", "Those that have ended, too.", {"enum": ["true", "false"]}),
+            Query("cursor", "`next` of the page before.", {"type": "string"}),
+            numbers("limit", "How many.", 100, 1, 500),
+        ),
+    ),
+    Route(
+        method="GET",
+        path="/api/series/{id}",
+        does=look,
+        says="One series, and the next times it comes back",
+        gives="Series",
+        query=(_COMING,),
+        tagged=True,
+    ),
+    Route(
+        method="POST",
+        path=_says("pause"),
+        does=pause,
+        says="Put in nothing more, and hold what waits for its time",
+        gives="Series",
+        body=Nothing,
+        tagged=True,
+    ),
+    Route(
+        method="POST",
+        path=_says("resume"),
+        does=resume,
+        says="Go on with the next slot; those that came meanwhile are skipped",
+        gives="Series",
+        body=Nothing,
+        tagged=True,
+    ),
+    Route(
+        method="POST",
+        path=_says("end"),
+        does=end,
+        says="Put in nothing more, and cancel what waits for its time",
+        gives="Series",
+        body=Nothing,
+        tagged=True,
+    ),
+    Route(
+        method="POST",
+        path=_says("skip"),
+        does=skip,
+        says="Leave one slot out: the next one, if none is named",
+        gives="Series",
+        body=SkipSlot,
+        tagged=True,
+    ),
+    Route(
+        method="POST",
+        path=_says("move"),
+        does=move,
+        says="Run the next occurrence at another time",
+        gives="Task",
+        query=(VIEW,),
+        body=MoveSlot,
+        tagged=True,
+    ),
+    Route(
+        method="POST",
+        path=_says("rules"),
+        does=rules,
+        says="Say what becomes of its slots that are missed, or due while one is open",
+        gives="Series",
+        body=SeriesRules,
+        tagged=True,
+    ),
+)

@@ -1,0 +1,72 @@
+"""A series as it is told: its rhythm, its rules, what comes, and what became of its slots."""
+
+from datetime import datetime
+from typing import Final
+
+from remit.model import rhythm, rrule
+from remit.model.codec import Json, JsonMap, stamp
+from remit.model.ids import SeriesId
+from remit.model.rrule import zone_of
+from remit.model.series import Repeats, Series, Slot
+from remit.store import ledger, series, series_orders, slots
+from remit.store.database import Tx
+from remit.store.slots import Skipped
+
+NEXT: Final = 5  # slots to come, if nobody says how many
+_LATEST: Final = 50
+_PASSED: Final = 20
+
+
+def whole(tx: Tx, series_id: SeriesId, now: datetime, coming: int = NEXT) -> JsonMap:
+    """One series, with what was passed over and the ledger of its latest slots."""
+    found = series.find(tx, series_id)
+    skipped: list[Json] = [_skipped(each) for each in slots.skipped(tx, found.id, _PASSED)]
+    became = ledger.latest(tx, found.id, now, _LATEST)
+    told: list[Json] = [slot(each, found.repeats) for each in reversed(became)]
+    return listed(tx, found, now, coming) | {"skipped": skipped, "slots": told}
+
+
+def listed(tx: Tx, found: Series, now: datetime, coming: int) -> JsonMap:
+    ahead = series_orders.coming(tx, found, now, coming)
+    return {
+        "id": found.id,
+        "title": found.title,
+        "sessionId": found.session_id,
+        "rule": found.repeats.rule,
+        "zone": found.repeats.zone,
+        "rhythm": rhythm.in_words(found.repeats),
+        "firstAt": stamp(found.repeats.first),
+        "lastAt": stamp(found.last),
+        "pausedAt": stamp(found.paused_at) if found.paused_at else None,
+        "endedAt": stamp(found.ended_at) if found.ended_at else None,
+        "why": found.why,
+        "missed": found.missed and found.missed.value,
+        "overlap": found.overlap and found.overlap.value,
+        "coming": [slot(each, found.repeats) for each in ahead],
+    }
+
+
+def slot(each: Slot, repeats: Repeats) -> JsonMap:
+    """One slot; the flags say what the clocks do there."""
+    local = (each.planned or each.at).astimezone(zone_of(repeats.zone))
+    return {
+        "slot": stamp(each.at),
+        "plannedFor": stamp(each.planned) if each.planned else None,
+        "local": local.replace(microsecond=0).isoformat(),
+        "taskId": each.task_id,
+        "fate": each.fate and each.fate.value,
+        "why": each.why,
+        "startedAt": stamp(each.started) if each.started else None,
+        "late": round(each.late.total_seconds()) if each.late is not None else None,
+        "flags": list[Json](sorted(rrule.flags(repeats, each.at))),
+    }
+
+
+def _skipped(skipped: Skipped) -> JsonMap:
+    return {
+        "from": stamp(skipped.first),
+        "upto": stamp(skipped.last),
+        "slots": skipped.slots,
+        "why": skipped.why,
+        "fate": skipped.fate.value,
+    }

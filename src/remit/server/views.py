@@ -1,0 +1,60 @@
+"""Views: filters that the owner gave a name to."""
+
+from typing import Final
+
+from remit.errors import BadInput
+from remit.model.codec import JsonMap, stamp
+from remit.server import filters, listing
+from remit.server.bodies import NewView, Nothing
+from remit.server.call import Answer, Call, Route
+from remit.store import views
+from remit.store.views import SavedView
+
+
+async def every(call: Call) -> Answer:
+    found = await call.house.db.read(views.every)
+    return Answer({"views": [_told(each) for each in found]})
+
+
+async def keep(call: Call) -> Answer:
+    """Keep a filter that can be read; the same name again replaces it."""
+    body = call.read(NewView)
+    name = body.name.strip()
+    if not name or "/" in name or not name.isprintable():
+        raise BadInput("name must be one line that can be read, without a slash.", field="name")
+    filters.typed(body.filter, listing.at(call.house))  # for what it refuses
+    now = call.house.clock.now()
+    await call.house.db.write(views.put, name, body.filter, now)
+    found = await call.house.db.read(views.every)
+    return Answer(_told(next(each for each in found if each.name == name)))
+
+
+async def drop(call: Call) -> Answer:
+    call.read(Nothing)
+    await call.house.db.write(views.drop, call.path["name"])
+    return await every(call)
+
+
+def _told(view: SavedView) -> JsonMap:
+    return {"name": view.name, "filter": view.filter, "createdAt": stamp(view.created_at)}
+
+
+ROUTES: Final = (
+    Route(method="GET", path="/api/views", does=every, says="Filters with a name", gives="Views"),
+    Route(
+        method="POST",
+        path="/api/views",
+        does=keep,
+        says="Keep a filter under a name; the same name again replaces it",
+        gives="View",
+        body=NewView,
+    ),
+    Route(
+        method="DELETE",
+        path="/api/views/{name}",
+        does=drop,
+        says="Forget a view; the tasks stay",
+        gives="Views",
+        body=Nothing,
+    ),
+)

@@ -1,0 +1,136 @@
+"""What waits for the owner: open questions, results that he has not seen, failures."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from remit.errors import Conflict
+from remit.model.codec import Json, stamp
+from remit.model.event import Entry, Kind
+from remit.model.group import FRESH, GROUPS, Group
+from remit.model.ids import ReviewId, TaskId
+from remit.model.reply import Usage
+from remit.model.review import Review
+from remit.model.status import Actor, Reason
+from remit.model.task import Task
+from remit.store import events, reviews, rows, spending, tasks
+from remit.store.database import Params, Row, Tx
+
+SEARCHED: Final = 1_000  # so many of the newest results are looked through
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """How many things want the owner, and how many he has put off."""
+
+    decide: int = 0
+    look: int = 0
+    fix: int = 0
+    later: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.decide + self.look + self.fix
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A question with the task that asks it, and what that has cost so far."""
+
+    review: Review
+    task: Task
+    used: Usage
+
+
+def needs(tx: Tx, now: datetime) -> Needs:
+    """How much there is to do; of what has ended, as much as a person could ever look at."""
+    counted, later = dict.fromkeys(Group, 0), 0
+    for row in tx.all("count_reviews_by_reason", {"now": rows.ms(now)}):
+        number = rows.number(row["n"])
+        if row["later"]:
+            later += number
+        else:
+            counted[GROUPS[rows.word(Reason, row["reason"])]] += number
+    look = _number(tx, "count_unseen_results", now)
+    fix = counted[Group.FIX] + _number(tx, "count_unseen_failures", now)
+    return Needs(counted[Group.DECIDE], look, fix, later)
+
+
+def questions(
+    tx: Tx,
+    now: datetime,
+    group: Group | None = None,
+    *,
+    later: bool = False,
+    after: ReviewId | None = None,
+    limit: int = 50,
+) -> list[Waiting]:
+    """Open questions, oldest first: those that are put off, or all the others."""
+    last = reviews.get(tx, after).opened_at if after else None
+    reasons = [reason.value for reason in Reason if group in (None, GROUPS[reason])]
+    asked: Params = {
+        "now": rows.ms(now),
+        "later": later,
+        "reasons": json.dumps(reasons),
+        "opened_at": rows.ms(last) if last else 0,
+        "after": after or "",
+        "limit": limit,
+    }
+    found = [rows.review(row) for row in tx.all("list_waiting_reviews", asked)]
+    return _waiting(tx, found)
+
+
+def question(tx: Tx, review_id: ReviewId) -> Waiting:
+    """One question, open or decided."""
+    return _waiting(tx, [reviews.get(tx, review_id)])[0]
+
+
+def look(tx: Tx, now: datetime, limit: int = 50) -> list[Task]:
+    """Results of the last days that are for the owner's own eyes and not seen, newest first."""
+    return tasks.all_with_deliveries(tx, _unseen(tx, "list_unseen_results", now, limit))
+
+
+def fix(tx: Tx, now: datetime, limit: int = 50) -> list[Task]:
+    """What failed in the last days and was not acknowledged, newest first."""
+    return tasks.all_with_deliveries(tx, _unseen(tx, "list_unseen_failures", now, limit))
+
+
+def see(tx: Tx, task_id: TaskId, now: datetime) -> Task:
+    """The owner has looked at how a task ended; once is enough."""
+    if not tx.run("see_task", {"id": task_id, "now": rows.ms(now)}):
+        task = tasks.get(tx, task_id)
+        raise Conflict(f"Task {task.id} is {task.status}; what has ended can be seen to the end.")
+    return tasks.get(tx, task_id)
+
+
+def put_off(tx: Tx, review_id: ReviewId, until: datetime, now: datetime) -> Review:
+    """Leave a question open, and out of sight till a time. It comes back by itself."""
+    review = reviews.get(tx, review_id)
+    reviews.refuse_decided(review)
+    tx.run("put_off_review", {"id": review_id, "until": rows.ms(until)})
+    told: dict[str, Json] = {"what": "put off", "review": review_id, "until": stamp(until)}
+    row = tx.one("note_task", {"id": review.task_id, "now": rows.ms(now)})
+    assert row is not None  # noqa: S101 - reviews belong to tasks that are there
+    entry = Entry(Kind.TASK_UPDATED, Actor.OWNER, told)
+    events.append(tx, review.task_id, rows.number(row["events"]), entry, now)
+    return reviews.get(tx, review_id)
+
+
+def _waiting(tx: Tx, found: Sequence[Review]) -> list[Waiting]:
+    asked = {each.task_id: tasks.get(tx, each.task_id) for each in found}
+    return [
+        Waiting(each, asked[each.task_id], spending.of_task(tx, each.task_id)) for each in found
+    ]
+
+
+def _unseen(tx: Tx, name: str, now: datetime, limit: int) -> list[Row]:
+    since = rows.ms(now - FRESH)
+    return tx.all(name, {"since": since, "searched": SEARCHED, "limit": limit})
+
+
+def _number(tx: Tx, name: str, now: datetime) -> int:
+    row = tx.one(name, {"since": rows.ms(now - FRESH), "searched": SEARCHED})
+    assert row is not None  # noqa: S101 - a count is always one row
+    return rows.number(row["n"])

@@ -1,0 +1,1 @@
+SELECT COUNT(*) AS n FROM views WHERE name <> :name;

@@ -1,0 +1,1 @@
+DELETE FROM resources WHERE account = :account AND calendar = :calendar AND path = :path;

@@ -1,0 +1,1 @@
+DELETE FROM views WHERE name = :name;

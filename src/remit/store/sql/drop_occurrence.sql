@@ -1,0 +1,1 @@
+UPDATE occurrences SET state = 'dropped', why = :why WHERE uid = :uid AND key = :key;

@@ -1,0 +1,1 @@
+SELECT * FROM conversations WHERE id = :id AND deleted_at IS NULL;

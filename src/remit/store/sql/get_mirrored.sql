@@ -1,0 +1,1 @@
+SELECT * FROM mirrored WHERE task_id = :task;

@@ -1,0 +1,1 @@
+SELECT * FROM resources WHERE account = :account AND calendar = :calendar AND path = :path;

@@ -1,0 +1,1 @@
+SELECT * FROM turns WHERE conversation_id = :conversation AND n = :n;

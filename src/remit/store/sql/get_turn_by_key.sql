@@ -1,0 +1,1 @@
+SELECT * FROM turns WHERE key = :key;

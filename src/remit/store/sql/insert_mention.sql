@@ -1,0 +1,2 @@
+INSERT INTO mentions (conversation_id, n, task_id, action)
+VALUES (:conversation, :n, :task, :action);

@@ -1,0 +1,1 @@
+SELECT path, etag, uid FROM resources WHERE account = :account AND calendar = :calendar;

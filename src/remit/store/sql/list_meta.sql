@@ -1,0 +1,1 @@
+SELECT key, value FROM meta WHERE key >= :begin AND key < :end ORDER BY key;

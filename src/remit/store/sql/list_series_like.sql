@@ -1,0 +1,1 @@
+SELECT id FROM series WHERE id GLOB :prefix ORDER BY id LIMIT 3;

@@ -1,0 +1,3 @@
+-- How some tasks stand, by their names.
+SELECT id, title, status, wish, deleted_at FROM tasks
+ WHERE id IN (SELECT value FROM json_each(:tasks));

@@ -1,0 +1,1 @@
+SELECT * FROM tokens WHERE revoked_at IS NULL ORDER BY id;

@@ -1,0 +1,1 @@
+DELETE FROM inbound WHERE heard_at < :before;

@@ -1,0 +1,3 @@
+UPDATE series
+   SET missed = COALESCE(:missed, missed), overlap = COALESCE(:overlap, overlap)
+ WHERE id = :id AND ended_at IS NULL;

@@ -1,0 +1,1 @@
+DELETE FROM sign_in_codes WHERE expires_at <= :now;

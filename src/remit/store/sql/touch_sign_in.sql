@@ -1,0 +1,1 @@
+UPDATE sign_ins SET used_at = :now WHERE id = :id;

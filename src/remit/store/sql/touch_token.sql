@@ -1,0 +1,1 @@
+UPDATE tokens SET used_at = :now WHERE id = :id;

@@ -1,0 +1,97 @@
+"""Numbers for the pages: what stands where, what ended when, what it cost, what comes next."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from remit.model.reply import Usage
+from remit.model.status import TERMINAL, Status
+from remit.model.task import Task
+from remit.store import inbox, rows, spending, tasks
+from remit.store.database import Tx
+from remit.store.inbox import Needs
+
+MOST: Final = 10_000  # so far a state is counted
+HOURS: Final = 24
+DAYS: Final = 7
+NEXT: Final = 5
+_HOUR: Final = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Hour:
+    """How many tasks ended in the hour that begins then."""
+
+    at: datetime
+    completed: int
+    failed: int
+    cancelled: int
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """What was used in the day that begins then."""
+
+    at: datetime
+    used: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    needs: Needs
+    counts: Mapping[str, int]  # by status, each up to a number
+    hours: tuple[Hour, ...]  # the last one is running
+    days: tuple[Day, ...]  # the last one is today
+    next: tuple[Task, ...]
+
+    @property
+    def today(self) -> Usage:
+        return self.days[-1].used
+
+
+def look(tx: Tx, now: datetime, midnight: Callable[[datetime], datetime]) -> Stats:
+    """All of it, at one moment; `midnight` says when a moment's day began for the owner."""
+    return Stats(
+        needs=inbox.needs(tx, now),
+        counts=tasks.counts(tx, MOST),
+        hours=_hours(tx, now),
+        days=_days(tx, now, midnight),
+        next=next_tasks(tx, now, NEXT),
+    )
+
+
+def next_tasks(tx: Tx, now: datetime, limit: int) -> tuple[Task, ...]:
+    """What is planned and has not begun, the soonest first."""
+    found = tx.all("list_next_tasks", {"now": rows.ms(now), "limit": limit})
+    return tuple(tasks.all_with_deliveries(tx, found))
+
+
+def _hours(tx: Tx, now: datetime) -> tuple[Hour, ...]:
+    first = now.replace(minute=0, second=0, microsecond=0) - (HOURS - 1) * _HOUR
+    span = {"since": rows.ms(first), "until": rows.ms(first + HOURS * _HOUR)}
+    ended: dict[Status, dict[int, int]] = {}
+    for status in TERMINAL:
+        found = tx.all("count_ended", {"status": status, **span})
+        ended[status] = {rows.number(row["hour"]): rows.number(row["n"]) for row in found}
+    return tuple(
+        Hour(
+            first + hour * _HOUR,
+            ended[Status.COMPLETED].get(hour, 0),
+            ended[Status.FAILED].get(hour, 0),
+            ended[Status.CANCELLED].get(hour, 0),
+        )
+        for hour in range(HOURS)
+    )
+
+
+def _days(tx: Tx, now: datetime, midnight: Callable[[datetime], datetime]) -> tuple[Day, ...]:
+    begins = [midnight(now)]
+    for _ in range(DAYS - 1):
+        # The hour before a midnight lies in the day before, however long that was.
+        begins.insert(0, midnight(begins[0] - _HOUR))
+    ends = [*begins[1:], now + _HOUR]
+    return tuple(
+        Day(since, spending.between(tx, since, until))
+        for since, until in zip(begins, ends, strict=True)
+    )

@@ -1,0 +1,374 @@
+"""Calendars in the store: what their events name follows them until it begins, each start once."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from remit.model.ids import SeriesId, SessionId, TaskId
+from remit.model.status import Status
+from remit.model.task import Source, SourceKind, Taint
+from remit.store import audit, calendars, mirror, moves, occurrences, slots, tasks
+from remit.store.calendars import Calendar, Resource
+from remit.store.database import Tx
+from remit.store.mirror import Copy
+from remit.store.occurrences import Occurrence, Read, State
+from tests.store.scene import AT, Scene
+
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
+MINE = Calendar("own", "/agenda/", "Agenda", marked=True, trusted=True)
+THEIRS = Calendar("work", "/team/", "Team", marked=True)
+
+
+def resource(
+    uid: str = "a", calendar: Calendar = MINE, why: str | None = None, path: str = "/a.ics"
+) -> Resource:
+    until = AT + 35 * DAY
+    return Resource(calendar.account, calendar.path, path, '"1"', uid, "BEGIN:…", until, why)
+
+
+def start(at: datetime = AT + HOUR, key: str = "", **more: object) -> Occurrence:
+    plain = Occurrence(uid="a", key=key, start=at, title="Plants", text="", taint=Taint.OWNER)
+    return replace(plain, **more)  # type: ignore[arg-type]
+
+
+def follow(scene: Scene, *starts: Occurrence, of: Resource | None = None, idle: str = "-") -> None:
+    found = Read(of or resource(), starts, frozenset({idle}), AT - DAY, AT - HOUR)
+    scene.do(occurrences.follow, found, scene.now)
+
+
+def held(scene: Scene, key: str = "", uid: str = "a") -> Occurrence:
+    return next(each for each in scene.do(occurrences.of_event, uid) if each.key == key)
+
+
+def give(scene: Scene, key: str = "") -> TaskId:
+    """Make the task of an occurrence, as intake does."""
+    each = held(scene, key)
+    ref = f"{each.uid}:{each.key}#{each.tries}"
+    task = scene.admit(
+        each.title, source=Source(SourceKind.CALDAV, ref), scheduled_for=each.start, slot=each.start
+    )
+    scene.do(occurrences.give, each, task.id, scene.now)
+    return task.id
+
+
+def whole(scene: Scene) -> None:
+    """The store says the same as its journal."""
+    assert list(audit.complaints(scene.tx, whole=True)) == []
+
+
+def task(scene: Scene, task_id: TaskId | None) -> tuple[str, str, datetime | None]:
+    assert task_id is not None
+    found = scene.do(tasks.get, task_id)
+    return found.title, found.status.value, found.scheduled_for
+
+
+def test_a_calendar_is_kept_with_what_was_read_and_what_went_wrong(scene: Scene) -> None:
+    scene.do(calendars.note, MINE)
+    scene.do(calendars.note, replace(MINE, name="Diary", trusted=False))
+    scene.do(calendars.looked, "own", "/agenda/", "token-1", AT)
+    scene.do(calendars.failed, "own", "/agenda/", "It is away.")
+    follow(scene)
+    (found,) = scene.do(calendars.every)
+
+    expected = Calendar("own", "/agenda/", "Diary", marked=True, token="token-1", looked=AT)
+    assert found == replace(expected, why="It is away.", resources=1)
+    assert scene.do(calendars.etags, "own", "/agenda/") == {"/a.ics": '"1"'}
+    scene.do(calendars.left, "own", "/agenda/", "it is gone")
+    assert scene.do(calendars.every)[0].token == ""
+    assert scene.do(calendars.every)[0].looked == AT
+
+
+def test_a_resource_that_cannot_be_read_is_told_once(scene: Scene) -> None:
+    for _ in range(2):
+        follow(scene, of=resource(why="It repeats for ever."))
+    follow(scene, of=resource(why="It has no start."))
+
+    told = [row["data"] for row in scene.sql("SELECT data FROM events ORDER BY seq")]
+    assert len(told) == 2
+    assert [each.why for each in scene.do(calendars.refused)] == ["It has no start."]
+    assert scene.do(calendars.ending_before, AT + 36 * DAY, 10)
+    assert not scene.do(calendars.ending_before, AT, 10)
+    whole(scene)
+
+
+def test_a_start_is_planned_then_given_and_then_left_alone(scene: Scene) -> None:
+    follow(scene, start())
+    assert scene.do(occurrences.soonest, AT) == AT + HOUR
+    (waiting,) = scene.do(occurrences.waiting, AT, AT + DAY, 10)
+    assert (waiting.key, waiting.ahead) == ("", False)
+    task_id = give(scene)
+
+    assert scene.do(occurrences.waiting, AT, AT + DAY, 10) == []
+    assert scene.do(occurrences.soonest, AT) is None
+    assert held(scene).state is State.GIVEN
+    assert [each.task_id for each in scene.do(occurrences.coming, AT, AT + DAY)] == [task_id]
+    follow(scene, start())
+    assert len(scene.sql("SELECT 1 FROM events")) == 1  # nothing changed, nothing is told
+
+
+def test_a_task_that_has_not_begun_follows_its_event(scene: Scene) -> None:
+    follow(scene, start())
+    task_id = give(scene)
+    scene.now += timedelta(minutes=1)
+    follow(scene, start(AT + 2 * HOUR, title="Trees", text="All of them", taint=Taint.PUBLIC))
+
+    assert task(scene, task_id) == ("Trees", "new", AT + 2 * HOUR)
+    found = scene.do(tasks.get, task_id)
+    assert (found.instructions, found.taint) == ("All of them", Taint.PUBLIC)
+    whole(scene)
+
+
+def test_what_the_owner_changed_is_left_where_the_event_did_not_change(scene: Scene) -> None:
+    follow(scene, start())
+    task_id = give(scene)
+    scene.sql("UPDATE tasks SET title = 'My own words' WHERE id = ?", task_id)
+    follow(scene, start(AT + 2 * HOUR))
+
+    assert task(scene, task_id) == ("My own words", "new", AT + 2 * HOUR)
+
+
+def test_only_the_taint_of_a_task_may_change(scene: Scene) -> None:
+    follow(scene, start())
+    task_id = give(scene)
+    follow(scene, start(taint=Taint.CONTACT))
+
+    assert scene.do(tasks.get, task_id).taint is Taint.CONTACT
+
+
+@pytest.mark.parametrize("planned", [True, False])
+def test_what_is_taken_out_is_dropped_with_the_reason(scene: Scene, *, planned: bool) -> None:
+    follow(scene, start(key="1"), start(AT + 2 * HOUR, "2"))
+    task_id = None if planned else give(scene, "1")
+    follow(scene, start(AT + 2 * HOUR, "2"))
+
+    assert (held(scene, "1").state, held(scene, "1").why) == (State.DROPPED, occurrences.REMOVED)
+    assert held(scene, "2").state is State.PLANNED
+    if task_id is not None:
+        assert task(scene, task_id)[1] == Status.CANCELLED
+    whole(scene)
+
+
+def test_what_is_outside_of_what_was_read_is_not_taken_out(scene: Scene) -> None:
+    follow(scene, start(AT - HOUR, "old"))
+    found = Read(resource(), (), frozenset(), AT, AT)
+    scene.do(occurrences.follow, found, AT)
+
+    assert held(scene, "old").state is State.PLANNED
+
+
+def test_what_has_begun_is_never_touched(scene: Scene) -> None:
+    follow(scene, start(AT))
+    task_id = give(scene)
+    scene.sql("UPDATE tasks SET started_at = 1 WHERE id = ?", task_id)
+    before = scene.do(tasks.get, task_id)
+    follow(scene, start(AT + HOUR, title="Trees"))
+    follow(scene)
+    follow(scene, of=resource(why="It cannot be read."))
+
+    assert scene.do(tasks.get, task_id) == before
+    assert held(scene).state is State.GIVEN
+
+
+def test_a_paused_task_that_has_not_begun_is_dropped_too(scene: Scene) -> None:
+    follow(scene, start())
+    task_id = give(scene)
+    scene.do(moves.pause, task_id, AT)
+    follow(scene)
+
+    assert task(scene, task_id)[1] == Status.CANCELLED
+
+
+def test_what_is_put_back_gets_a_task_of_its_own(scene: Scene) -> None:
+    follow(scene, start())
+    first = give(scene)
+    follow(scene)
+    follow(scene, start())
+    assert (held(scene).state, held(scene).tries) == (State.PLANNED, 1)
+    second = give(scene)
+
+    assert first != second
+    assert scene.do(tasks.get, first).slot is None  # it left its place
+    follow(scene)
+    follow(scene, start())
+    assert held(scene).tries == 2
+    whole(scene)
+
+
+def test_what_had_no_task_is_put_back_as_it_was(scene: Scene) -> None:
+    follow(scene, start())
+    follow(scene)
+    follow(scene, start())
+
+    assert (held(scene).state, held(scene).tries) == (State.PLANNED, 0)
+
+
+def test_what_is_cancelled_in_the_calendar_is_dropped_and_may_come_back(scene: Scene) -> None:
+    follow(scene, start())
+    follow(scene, start(), idle="")
+    assert held(scene).why == occurrences.CANCELLED
+    follow(scene, start(), idle="")
+    follow(scene, start())
+    assert held(scene).state is State.PLANNED
+    scene.sql("DELETE FROM occurrences")
+    follow(scene, start(), idle="")
+    assert held(scene).why == occurrences.CANCELLED
+
+
+def test_what_was_over_when_it_was_written_is_dropped(scene: Scene) -> None:
+    follow(scene, start(AT - 2 * HOUR))
+    assert held(scene).why == occurrences.PASSED
+    follow(scene, start(AT - 2 * HOUR))
+    assert held(scene).state is State.DROPPED
+    follow(scene, start(AT + HOUR))  # and now it is put off
+    assert held(scene).state is State.PLANNED
+    follow(scene, start(AT - 3 * HOUR))
+    assert held(scene).why == occurrences.PASSED
+
+
+def test_a_start_that_was_due_and_waits_is_not_taken_for_a_late_one(scene: Scene) -> None:
+    follow(scene, start(AT + HOUR))
+    found = Read(resource(), (start(AT + HOUR),), frozenset(), AT, AT + 2 * HOUR)
+    scene.do(occurrences.follow, found, AT + 3 * HOUR)
+
+    assert held(scene).state is State.PLANNED
+
+
+def test_an_event_that_cannot_be_read_any_more_is_dropped(scene: Scene) -> None:
+    follow(scene, start())
+    follow(scene, of=resource(why="It repeats for ever."))
+
+    assert held(scene).why == occurrences.UNREAD
+    follow(scene, start())
+    assert held(scene).state is State.PLANNED
+
+
+def test_of_two_with_one_uid_the_trusted_one_counts_and_the_other_inherits(scene: Scene) -> None:
+    for each in (MINE, THEIRS):
+        scene.do(calendars.note, each)
+    theirs, mine = resource(calendar=THEIRS), resource(calendar=MINE)
+    follow(scene, start(title="Theirs"), of=theirs)
+    assert held(scene).title == "Theirs"
+    follow(scene, start(title="Mine"), of=mine)
+    follow(scene, start(title="Theirs again"), of=theirs)
+    assert (held(scene).title, held(scene).account) == ("Mine", "own")
+
+    heir = scene.do(occurrences.forget, mine, AT)
+    assert heir == theirs
+    assert held(scene).state is State.PLANNED  # the heir is read again, and says what holds
+    assert scene.do(occurrences.forget, theirs, AT) is None
+    assert held(scene).why == occurrences.REMOVED
+
+
+def test_all_starts_of_an_event_share_a_series_and_a_session(scene: Scene) -> None:
+    first = SeriesId("ser-1"), SessionId("ses-1")
+    assert scene.do(occurrences.belonging, "a", *first) == first
+    assert scene.do(occurrences.belonging, "a", SeriesId("ser-2"), SessionId("ses-2")) == first
+
+
+def test_a_place_in_a_series_is_taken_once(scene: Scene) -> None:
+    series = SeriesId("ser-1")
+    follow(scene, start(AT + HOUR, "1"), start(AT + HOUR, "2"), start(AT + DAY, "3"))
+    one, two, three = (held(scene, key) for key in "123")
+    ask = (series, AT + HOUR, "a:1")
+    assert not scene.do(occurrences.is_taken, one, *ask)
+    first = scene.admit(source=Source(SourceKind.CALDAV, "a:1"), series_id=series, slot=AT + HOUR)
+    scene.do(occurrences.give, one, first.id, AT)
+
+    assert not scene.do(occurrences.is_taken, one, *ask)  # by itself
+    assert scene.do(occurrences.is_taken, three, series, AT + HOUR, "a:3")
+    assert scene.do(occurrences.is_taken, two, series, AT + 2 * HOUR, "a:2")  # its very time
+    assert not scene.do(occurrences.is_taken, three, series, AT + DAY, "a:3")
+
+
+def test_what_had_not_begun_when_the_next_one_was_due_is_passed_over(scene: Scene) -> None:
+    follow(scene, start(AT - HOUR / 2, "1"), start(AT, "2"))
+    older = give(scene, "1")
+    newer = give(scene, "2")
+
+    assert scene.do(tasks.get, older).result_summary == f"Skipped: {slots.NOT_BEGUN}."
+    assert task(scene, newer)[1] == "new"
+    assert [each.ahead for each in scene.do(occurrences.waiting, AT, AT + DAY, 9)] == []
+
+
+def test_what_comes_later_and_is_given_already_is_known(scene: Scene) -> None:
+    follow(scene, start(AT + HOUR, "1"), start(AT + 2 * HOUR, "2"))
+    give(scene, "2")
+
+    (first,) = scene.do(occurrences.waiting, AT, AT + DAY, 9)
+    assert (first.key, first.ahead) == ("1", True)
+
+
+def test_a_skipped_start_is_in_the_journal(scene: Scene) -> None:
+    follow(scene, start())
+    scene.do(occurrences.skip, held(scene), slots.ASLEEP, AT)
+
+    (row,) = scene.sql("SELECT data FROM events")
+    assert slots.ASLEEP in str(row["data"])
+    assert held(scene).why == slots.ASLEEP
+
+
+def test_the_list_of_tasks_remembers_what_it_wrote(scene: Scene) -> None:
+    written = scene.admit()
+    assert scene.do(mirror.get, written.id) is None
+    for etag in ('"1"', '"2"'):
+        scene.do(mirror.put, Copy(written.id, etag, "digest"))
+    assert scene.do(mirror.get, written.id) == Copy(written.id, '"2"', "digest")
+    assert scene.do(mirror.mark) == 0
+    scene.do(mirror.mark_at, 7)
+    assert scene.do(mirror.mark) == 7
+    scene.do(mirror.note, written.id, {"what": "ticked"}, AT)
+    whole(scene)
+
+
+_STARTS = st.dictionaries(
+    st.sampled_from("1234"), st.integers(-2, 6).map(lambda n: AT + n * HOUR), max_size=4
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(_STARTS, st.booleans(), st.sampled_from("1234-")), max_size=8))
+def test_whatever_becomes_of_an_event_each_start_has_one_live_task_at_most(
+    changes: list[tuple[dict[str, datetime], bool, str]],
+) -> None:
+    with TemporaryDirectory() as folder:
+        scene = Scene(Path(folder) / "agent.db")
+        begun: set[str] = set()
+        for named, runs, idle in changes:
+            follow(scene, *(start(at, key) for key, at in named.items()), idle=idle)
+            for each in scene.do(occurrences.waiting, AT, AT + DAY, 9):
+                give(scene, each.key)
+            if runs:
+                scene.sql("UPDATE tasks SET started_at = 1 WHERE status IN ('new', 'ready')")
+            begun |= {each.key for each in _begun(scene)}
+            live = scene.sql(
+                "SELECT source_ref FROM tasks WHERE status <> 'cancelled' OR started_at IS NOT NULL"
+            )
+            keys = [str(row["source_ref"]).partition(":")[2].partition("#")[0] for row in live]
+            assert len(keys) == len(set(keys)), "a start has two tasks"
+        assert begun <= {each.key for each in scene.do(occurrences.of_event, "a")}
+        whole_again = [each for each in scene.do(occurrences.of_event, "a") if each.key in begun]
+        assert all(each.state is State.GIVEN for each in whole_again), "what ran was forgotten"
+        scene.close()
+
+
+def _begun(scene: Scene) -> list[Occurrence]:
+    def ran(tx: Tx) -> list[Occurrence]:
+        found = occurrences.of_event(tx, "a")
+        given = [each for each in found if each.state is State.GIVEN and each.task_id]
+        return [
+            each for each in given if tasks.find_row(tx, TaskId(str(each.task_id)))["started_at"]
+        ]
+
+    return scene.do(ran)
+
+
+def test_times_are_kept_in_utc(scene: Scene) -> None:
+    follow(scene, start(datetime(2026, 3, 2, 10, tzinfo=UTC)))
+
+    assert scene.sql("SELECT start_at FROM occurrences")[0]["start_at"] == 1772445600000

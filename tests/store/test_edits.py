@@ -1,0 +1,185 @@
+"""Changes before a task begins, versions, the calendar, views, and how many tasks stand."""
+
+from datetime import timedelta
+
+import pytest
+
+from remit.errors import Changed, Conflict, NotFound
+from remit.model.delivery import Delivery, Refused
+from remit.model.edit import Edit
+from remit.model.ids import TaskId
+from remit.model.status import Status
+from remit.model.task import Priority, TaskType
+from remit.store import deliveries, edits, moves, planned, standing, tasks, views
+from tests.store.scene import BODY, DIGEST, Scene
+
+HOUR = timedelta(hours=1)
+UNBEGUN = (Status.NEW, Status.READY, Status.PAUSED)
+
+
+@pytest.mark.parametrize("status", UNBEGUN)
+def test_what_has_not_begun_can_be_changed(scene: Scene, status: Status) -> None:
+    task = scene.standing(status)
+    sends = (Delivery("outbox", "Ana", "Hello", id=scene.ids.delivery()),)
+    at = scene.now + HOUR
+
+    changed = scene.do(
+        edits.edit,
+        task.id,
+        Edit(
+            title="Call Ana",
+            instructions="Be kind.",
+            scheduled_for=at,
+            priority=Priority.HIGH,
+            delivery=sends,
+        ),
+        scene.wait(),
+    )
+
+    assert (changed.title, changed.instructions) == ("Call Ana", "Be kind.")
+    assert (changed.scheduled_for, changed.type) == (at, TaskType.SCHEDULED)
+    assert changed.priority is Priority.HIGH
+    assert changed.rule is not None
+    assert changed.rule.name == "owner"
+    assert [(d.channel, d.recipient, d.content) for d in changed.delivery] == [
+        ("outbox", "Ana", "Hello")
+    ]
+    assert changed.status is status
+    assert scene.complaints() == []
+
+
+def test_a_ready_task_is_due_when_it_is_planned_anew(scene: Scene) -> None:
+    task = scene.ready()
+    at = scene.now + HOUR
+
+    scene.do(edits.edit, task.id, Edit(scheduled_for=at), scene.now)
+
+    row = scene.sql("SELECT due_at, queue FROM tasks")[0]
+    assert row == {"due_at": int(at.timestamp() * 1000), "queue": 0}
+    scene.do(edits.edit, task.id, Edit(priority=Priority.CRITICAL), scene.now)
+    assert scene.sql("SELECT queue FROM tasks")[0]["queue"] == 3
+    assert scene.claim() == []
+    scene.wait(3600)
+    assert [claim.task.id for claim in scene.claim()] == [task.id]
+
+
+def test_what_is_not_said_stays(scene: Scene) -> None:
+    sends = (Delivery("outbox", id=scene.ids.delivery()),)
+    task = scene.ready("Old", delivery=sends)
+
+    changed = scene.do(edits.edit, task.id, Edit(title="New"), scene.wait())
+
+    assert changed.title == "New"
+    assert (changed.delivery, changed.priority, changed.rule) == (
+        task.delivery,
+        task.priority,
+        task.rule,
+    )
+
+
+@pytest.mark.parametrize("status", [each for each in Status if each not in UNBEGUN])
+def test_what_has_begun_is_not_changed_any_more(scene: Scene, status: Status) -> None:
+    task = scene.standing(status)
+    before = scene.image()
+
+    with pytest.raises(Conflict, match="not begun"):
+        scene.do(edits.edit, task.id, Edit(title="New"), scene.now)
+    assert scene.image() == before
+
+
+def test_a_version_lasts_until_something_happens(scene: Scene) -> None:
+    task = scene.ready()
+    seen = tasks.version(scene.tx, task.id)
+
+    scene.do(tasks.matching, seen, moves.pause, task.id, scene.now)
+
+    assert tasks.version(scene.tx, task.id) != seen
+    before = scene.image()
+    with pytest.raises(Changed, match="look again"):
+        scene.do(tasks.matching, seen, moves.resume, task.id, scene.now)
+    assert scene.image() == before
+
+
+def test_deleting_hides_what_has_ended_and_cancels_the_rest(scene: Scene) -> None:
+    ended, live = scene.standing(Status.FAILED), scene.ready()
+
+    for task in (ended, live):
+        gone = scene.do(moves.delete, task.id, scene.now)
+        assert gone.deleted_at == scene.now
+    assert scene.get(live.id).status is Status.CANCELLED
+
+
+# The calendar -------------------------------------------------------------------------------------
+
+
+def test_the_calendar_shows_what_is_planned_and_what_was(scene: Scene) -> None:
+    done = scene.standing(Status.COMPLETED)  # it had no time
+    claim = scene.running("Ran", scheduled_for=scene.now)
+    scene.finish(claim, "done", Status.COMPLETED)
+    late = scene.ready("Late", scheduled_for=scene.now + 9 * HOUR)
+    soon = scene.ready("Soon", scheduled_for=scene.now + HOUR)
+    scene.ready("Far", scheduled_for=scene.now + 90 * HOUR)
+
+    found = planned.between(scene.tx, scene.now - HOUR, scene.now + 24 * HOUR)
+
+    assert [task.id for task in found] == [claim.task.id, soon.id, late.id]
+    assert done.id not in [task.id for task in found]
+    assert len(planned.between(scene.tx, scene.now - HOUR, scene.now + 24 * HOUR, 2)) == 2
+
+
+# Views --------------------------------------------------------------------------------------------
+
+
+def test_a_view_is_kept_replaced_and_forgotten(scene: Scene) -> None:
+    scene.do(views.put, "Bad ones", "status:failed", scene.now)
+    scene.do(views.put, "All", "", scene.now)
+    scene.do(views.put, "Bad ones", "status:failed is:recurring", scene.wait())
+
+    assert [(v.name, v.filter) for v in views.every(scene.tx)] == [
+        ("All", ""),
+        ("Bad ones", "status:failed is:recurring"),
+    ]
+    scene.do(views.drop, "All")
+    assert [v.name for v in views.every(scene.tx)] == ["Bad ones"]
+    with pytest.raises(NotFound, match="no view 'All'"):
+        scene.do(views.drop, "All")
+
+
+def test_views_do_not_grow_without_end(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(views, "MOST", 2)
+    for name in ("a", "b", "a"):
+        scene.do(views.put, name, "x", scene.now)
+
+    with pytest.raises(Conflict, match="There are 2 views"):
+        scene.do(views.put, "c", "x", scene.now)
+
+
+# Many ---------------------------------------------------------------------------------------------
+
+
+def test_how_tasks_stand_is_told_in_the_order_they_are_named(scene: Scene) -> None:
+    one, two = scene.ready("One"), scene.standing(Status.FAILED)
+    scene.do(tasks.delete, two.id, scene.now)
+    claim = scene.running("Three")
+    scene.do(moves.pause, claim.task.id, scene.now)
+
+    named = [two.id, TaskId("task-x"), claim.task.id, one.id, two.id]
+    found = standing.of(scene.tx, named)
+
+    assert [each.id for each in found] == [two.id, claim.task.id, one.id]
+    assert [(each.status, each.wish, each.deleted) for each in found] == [
+        (Status.FAILED, None, True),
+        (Status.RUNNING, "pause", False),
+        (Status.READY, None, False),
+    ]
+
+
+def test_what_went_wrong_last_on_a_channel_is_told(scene: Scene) -> None:
+    claim = scene.delivering("outbox")
+    (delivery,) = claim.task.delivery
+    attempt = scene.do(deliveries.claim_send, claim.lease, delivery, BODY, DIGEST, scene.now)
+    refused = Refused("nobody lives there")
+    scene.do(deliveries.settle_send, claim.lease, delivery, attempt, refused, scene.now)
+
+    assert deliveries.last_trouble(scene.tx, "outbox") == "nobody lives there"
+    assert deliveries.last_trouble(scene.tx, "email") is None

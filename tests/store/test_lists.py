@@ -1,0 +1,223 @@
+"""Lists by every word of a filter: the same tasks as by looking at each, in every order."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from remit.errors import BadInput
+from remit.model.delivery import Delivery
+from remit.model.ids import SeriesId, SessionId, TaskId
+from remit.model.review import Review
+from remit.model.status import Actor, Reason, Status
+from remit.model.task import Priority, Source, SourceKind, Taint, Task, TaskType
+from remit.store import events, moves, reviews, search, tasks
+from remit.store.search import Filter, Sort
+from tests.store.scene import AT, Scene
+
+HOUR = timedelta(hours=1)
+SERIES = SeriesId("ser-" + "0" * 26)
+SESSION = SessionId("ses-shared")
+
+
+class Crowd(Scene):
+    """Forty tasks that differ in all that a filter can name."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        made = [self._one(n) for n in range(40)]
+        self.asking_ids = {each.id for n, each in enumerate(made) if n % 8 == 5}
+        self.tasks = [self.get(each.id) for each in made]
+
+    def _one(self, n: int) -> Task:
+        sends = [("email", f"a{n}")] * (n % 3 == 0) + [("email", f"b{n}")] * (n % 6 == 0)
+        sends += [("dashboard", "me")] * (n % 2)
+        task = self.admit(
+            f"task {n} {'plum' if n % 4 else 'pear'}",
+            source=Source((SourceKind.MANUAL, SourceKind.EMAIL)[n % 5 == 0], f"ref {n}"),
+            taint=(Taint.OWNER, Taint.PUBLIC)[n % 7 == 0],
+            priority=(Priority.LOW, Priority.HIGH)[n % 4 == 1],
+            type=(TaskType.IMMEDIATE, TaskType.SCHEDULED)[n % 3 == 1],
+            scheduled_for=AT + (50 - n) * HOUR if n % 3 == 1 else None,
+            series_id=SERIES if n % 10 == 3 else None,
+            session_id=SESSION if n % 9 == 0 else self.ids.session(),
+            delivery=tuple(Delivery(c, r, id=self.ids.delivery()) for c, r in sends),
+        )
+        if n % 8 == 2:
+            self.do(moves.cancel, task.id, self.now)
+        if n % 16 == 2:
+            self.do(tasks.delete, task.id, self.now)
+        if n % 8 == 5:
+            self.do(reviews.open_review, self._question(task), Actor.INTAKE, self.now)
+        self.wait(60)
+        return task
+
+    def _question(self, task: Task) -> Review:
+        return Review(
+            id=self.ids.review(),
+            task_id=task.id,
+            key="k",
+            reason=Reason.INPUT,
+            question="Which?",
+            resume_to=Status.NEW,
+        )
+
+    def fits(self, task: Task, wanted: Filter) -> bool:
+        """What a filter means, said without an index."""
+        same = all(
+            want is None or getattr(task, name) == want
+            for name, want in (
+                ("type", wanted.type),
+                ("priority", wanted.priority),
+                ("taint", wanted.taint),
+                ("series_id", wanted.series),
+                ("session_id", wanted.session),
+            )
+        )
+        planned = task.scheduled_for
+        return (
+            same
+            and (not wanted.statuses or task.status in wanted.statuses)
+            and (wanted.source is None or task.source.kind is wanted.source)
+            and (wanted.channel is None or wanted.channel in [d.channel for d in task.delivery])
+            and (wanted.recurring is None or (task.series_id is not None) is wanted.recurring)
+            and (not wanted.asks or task.id in self.asking_ids)
+            and (wanted.since is None or task.created_at >= wanted.since)
+            and (wanted.until is None or task.created_at < wanted.until)
+            and (not wanted.is_planned or (planned is not None and not task.ended))
+            and (wanted.planned_since is None or (planned or AT) >= wanted.planned_since)
+            and (wanted.planned_until is None or (planned or AT) < wanted.planned_until)
+            and (wanted.text is None or wanted.text in task.title)
+            and (task.deleted_at is not None) is wanted.deleted
+            and (wanted.sort is not Sort.DUE or (planned is not None and not task.ended))
+        )
+
+    def expected(self, wanted: Filter) -> list[TaskId]:
+        found = [task for task in self.tasks if self.fits(task, wanted)]
+        match wanted.sort:
+            case Sort.NEWEST:
+                found.reverse()
+            case Sort.DUE:
+                found.sort(key=lambda task: (task.scheduled_for or AT, task.id))
+            case Sort.UPDATED:
+                found.sort(key=lambda task: -events.last_of_task(self.tx, task.id, 1)[0].seq)
+        return [task.id for task in found]
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crowd]:
+    made = Crowd(tmp_path_factory.mktemp("crowd") / "agent.db")
+    yield made
+    made.close()
+
+
+def _pages(scene: Scene, wanted: Filter) -> Iterator[Task]:
+    while True:
+        page = search.page(scene.tx, wanted)
+        yield from page.tasks
+        if page.next is None:
+            return
+        wanted = replace(wanted, before=page.next)
+
+
+def _maybe(*values: object) -> st.SearchStrategy[object]:
+    return st.sampled_from([None, None, None, *values])
+
+
+FILTERS = st.builds(
+    Filter,
+    statuses=st.lists(st.sampled_from([Status.NEW, Status.CANCELLED]), max_size=2).map(tuple),
+    type=_maybe(*TaskType),
+    source=_maybe(SourceKind.MANUAL, SourceKind.EMAIL, SourceKind.AGENT),
+    priority=_maybe(Priority.LOW, Priority.HIGH),
+    taint=_maybe(Taint.OWNER, Taint.PUBLIC),
+    channel=_maybe("email", "dashboard", "pigeon"),
+    session=_maybe(SESSION),
+    series=_maybe(SERIES),
+    recurring=_maybe(True, False),
+    asks=st.sampled_from([False, False, True]),
+    since=_maybe(AT + timedelta(minutes=10)),
+    until=_maybe(AT + timedelta(minutes=30)),
+    planned_since=_maybe(AT + 10 * HOUR),
+    planned_until=_maybe(AT + 40 * HOUR),
+    text=_maybe("plum", "pear"),
+    deleted=st.sampled_from([False, False, True]),
+    sort=st.sampled_from(Sort),
+    limit=st.sampled_from([1, 3, 50]),
+)
+
+
+@settings(
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(wanted=FILTERS)
+def test_a_list_shows_what_fits_each_once_in_its_order(crowd: Crowd, wanted: Filter) -> None:
+    expected = crowd.expected(wanted)
+
+    assert [task.id for task in _pages(crowd, wanted)] == expected
+    assert search.ids(crowd.tx, wanted) == expected
+
+
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(wanted=FILTERS)
+def test_a_count_is_the_length_of_the_list(crowd: Crowd, wanted: Filter) -> None:
+    wanted = replace(wanted, sort=Sort.NEWEST)
+    counted = search.count(crowd.tx, wanted)
+
+    assert (counted.total, counted.more) == (len(crowd.expected(wanted)), False)
+    everywhere = replace(wanted, asks=False, statuses=())
+    for status in Status:
+        alone = replace(everywhere, statuses=(status,))
+        assert counted.by_status.get(status, 0) == len(crowd.expected(alone))
+    assert counted.asks == len(crowd.expected(replace(everywhere, asks=True)))
+
+
+def test_without_a_filter_all_are_counted_but_what_was_deleted(crowd: Crowd) -> None:
+    counted = search.count(crowd.tx, Filter())
+
+    assert counted.total == sum(task.deleted_at is None for task in crowd.tasks)
+    assert counted.by_status == tasks.counts(crowd.tx)
+    assert counted.asks == len(crowd.asking_ids)
+
+
+@pytest.mark.parametrize("wanted", [Filter(), Filter(text="task"), Filter(statuses=(Status.NEW,))])
+def test_what_is_beyond_counting_is_said_to_be_more(
+    crowd: Crowd, monkeypatch: pytest.MonkeyPatch, wanted: Filter
+) -> None:
+    monkeypatch.setattr(search, "EXACT", 10)
+
+    counted = search.count(crowd.tx, wanted)
+
+    assert (counted.total, counted.more) == (10, True)
+    assert all(number <= 11 for number in counted.by_status.values())
+
+
+def test_a_list_too_long_to_be_sorted_goes_along_the_journal(
+    crowd: Crowd, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "FEW", 3)
+
+    for wanted in (
+        Filter(sort=Sort.UPDATED, limit=4),
+        Filter(sort=Sort.UPDATED, limit=4, statuses=(Status.NEW,)),
+        Filter(sort=Sort.UPDATED, limit=4, source=SourceKind.EMAIL, taint=Taint.PUBLIC),
+    ):
+        assert [task.id for task in _pages(crowd, wanted)] == crowd.expected(wanted)
+
+
+@pytest.mark.parametrize("sort", [Sort.UPDATED, Sort.DUE])
+@pytest.mark.parametrize("cursor", ["", "x", "1", "1.x", "-1.2", "1.2.3"])
+def test_a_cursor_that_is_none_is_refused(crowd: Crowd, sort: Sort, cursor: str) -> None:
+    with pytest.raises(BadInput, match="no cursor"):
+        search.page(crowd.tx, Filter(sort=sort, before=cursor))
+
+
+def test_a_page_says_which_tasks_wait_for_the_owner(crowd: Crowd) -> None:
+    assert search.page(crowd.tx, Filter()).asks == crowd.asking_ids
+    assert search.page(crowd.tx, Filter(statuses=(Status.CANCELLED,))).asks == frozenset()

@@ -1,0 +1,121 @@
+"""`hitl_queue/`: each open question is a file for reading, whatever was cut off before."""
+
+import asyncio
+import json
+import stat
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from remit.journal.queue_files import FOLDER, keep_queue
+from remit.model.codec import Json, JsonMap
+from remit.model.review import Answered
+from remit.testing import World, script
+
+ASKS: list[Json] = [{"ask": "Which passport do you hold?"}]
+
+
+@asynccontextmanager
+async def kept(world: World, folder: Path) -> AsyncIterator[None]:
+    """The queue, written as long as this lasts."""
+    keeping = asyncio.create_task(keep_queue(world.house.journal, world.house.db, folder))
+    try:
+        yield
+    finally:
+        keeping.cancel()
+        with suppress(asyncio.CancelledError):
+            await keeping
+
+
+async def until(true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not true():  # noqa: ASYNC110 - a file rings no bell
+            await asyncio.sleep(0.005)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.stem for path in folder.glob("*"))
+
+
+def read(folder: Path, name: str) -> JsonMap:
+    return cast("JsonMap", json.loads((folder / f"{name}.json").read_text()))
+
+
+def _left(folder: Path, files: dict[Path, str]) -> None:
+    folder.mkdir()
+    for path, text in files.items():
+        path.write_text(text)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / FOLDER
+
+
+async def test_a_question_is_a_file_until_it_is_decided(tmp_path: Path, folder: Path) -> None:
+    async with World(tmp_path, brain=script(ASKS)) as world, kept(world, folder):
+        task = await world.add("Renew my passport")
+        await world.run()
+        (review,) = await world.waiting()
+        await until(lambda: names(folder) == [review.id])
+
+        told = read(folder, str(review.id))
+        asked = cast("JsonMap", told["review"])
+        assert (asked["question"], asked["options"]) == (review.question, ["answer", "decline"])
+        shown = cast("JsonMap", told["task"])
+        assert (shown["task_id"], shown["status"]) == (str(task.id)[5:], "WAITING_HITL")
+        mode = (folder / f"{review.id}.json").stat().st_mode
+        assert stat.S_IMODE(mode) == 0o400
+        await world.decide(review, Answered.DECLINE)
+        await until(lambda: names(folder) == [])
+
+
+async def test_what_is_cancelled_asks_no_more(tmp_path: Path, folder: Path) -> None:
+    async with World(tmp_path, brain=script(ASKS)) as world, kept(world, folder):
+        tasks = [await world.add("Renew my passport") for _ in range(2)]
+        await world.run()
+        await until(lambda: len(names(folder)) == 2)
+
+        await world.house.owner.cancel(tasks[0].id)
+
+        await until(lambda: len(names(folder)) == 1)
+        (left,) = await world.waiting()
+        assert names(folder) == [left.id]
+
+
+async def test_what_is_put_off_says_so_in_its_file(tmp_path: Path, folder: Path) -> None:
+    async with World(tmp_path, brain=script(ASKS)) as world, kept(world, folder):
+        await world.add("Renew my passport")
+        await world.run()
+        (review,) = await world.waiting()
+        assert review.id is not None
+        await until(lambda: names(folder) == [review.id])
+
+        await world.house.inbox.later(review.id, world.now + timedelta(hours=1))
+
+        await until(
+            lambda: (
+                cast("JsonMap", read(folder, str(review.id))["review"])["later_until"] is not None
+            )
+        )
+
+
+async def test_a_start_puts_right_what_a_crash_left(tmp_path: Path, folder: Path) -> None:
+    async with World(tmp_path, brain=script(ASKS)) as world:
+        await world.add("Renew my passport")
+        await world.run()
+        (review,) = await world.waiting()
+        stale, torn = folder / f"rev-{'0' * 26}.json", folder / f"{review.id}.json"
+        other, half = folder / "notes.txt", folder / f"{review.id}.new"
+        _left(folder, {stale: "{}", torn: '{"review": {"id"', half: "hal", other: "my own"})
+
+        async with kept(world, folder):
+            await until(lambda: not stale.exists())
+
+        assert cast("JsonMap", read(folder, str(review.id))["review"])["id"] == review.id
+        assert names(folder) == sorted(["notes", str(review.id)])
+        assert other.read_text() == "my own"
