@@ -29,9 +29,15 @@ TABLES: dict[str, str] = {
     "waiting": "10,000 deliveries that wait, and 1,000 reports that settle doubts",
     "burst": "10,000 tasks due in one second",
     "scheduled": "100,000 scheduled tasks, idle, beside an empty store",
+    "lateness": "1,000 slots due in one minute, and 500 series missed for three days",
     "in-flight": "1,000 tasks in flight, each awaiting 2 s",
     "million": "One million tasks in the store",
+    "dashboard": "The list of 10,000 tasks in Chromium: a cold load, then 50 events/s on 20 rows",
+    "sockets": "100 sockets that take nothing and 10 that listen, 50 events/s of 2 kB",
+    "lists": "Lists and searches over one million tasks, through HTTP",
     "start-up": "CPU time of a fresh process",
+    "calendar-sync": "A calendar on a real server: the first look at all of it, an idle look",
+    "calendar": "A calendar becomes the slots of 30 days, beside the bare libraries",
     "gate": "What may leave is found in a reply, beside a regular expression",
     "reading": "A request understood without a model",
     "prompt": "A task put into words, for one thought",
@@ -101,12 +107,52 @@ SUBJECTS: tuple[Subject, ...] = (
         "bench.ours.scheduled:run", 100_000, 5_000,
     ),
     Subject(
+        "lateness", "remit, due within a minute", "lateness", "ours",
+        "bench.ours.lateness:run_due", 1_000, 50,
+    ),
+    Subject(
+        "catch-up", "remit, missed for three days", "lateness", "ours",
+        "bench.ours.lateness:run_missed", 500, 50,
+    ),
+    Subject(
         "in-flight", "remit", "in-flight", "ours",
         "bench.ours.in_flight:run", 1_000, 100,
     ),
     Subject(
         "million", "remit", "million", "ours",
         "bench.ours.million:run", 1_000_000, 20_000, seconds=900,
+    ),
+    Subject(
+        "dashboard", "remit, 100 rows", "dashboard", "ours",
+        "bench.ours.dashboard:run", 10_000, 1_000,
+    ),
+    Subject(
+        "budget", "the budget", "dashboard", "limit",
+        "bench.peers.budget:run", 1, 1,
+    ),
+    Subject(
+        "flower", "Flower, 15 rows", "dashboard", "peer",
+        "bench.peers.flower_peer:run", 10_000, 1_000, packages=("flower", "celery"),
+    ),
+    Subject(
+        "sockets", "remit, /ws", "sockets", "ours",
+        "bench.ours.sockets:run", 100, 20,
+    ),
+    Subject(
+        "lists", "remit", "lists", "ours",
+        "bench.ours.dashboard:run_lists", 1_000_000, 20_000, seconds=900,
+    ),
+    Subject(
+        "calendar", "remit", "calendar", "ours",
+        "bench.ours.calendar:run", 10_000, 1_000,
+    ),
+    Subject(
+        "calendar-sync", "remit, a calendar on Radicale", "calendar-sync", "ours",
+        "bench.ours.calendar_sync:run", 1_000, 50,
+    ),
+    Subject(
+        "bare-calendar", "icalendar + recurring-ical-events", "calendar", "peer",
+        "bench.peers.bare_calendar:run", 10_000, 1_000,
     ),
     Subject(
         "gate", "remit", "gate", "ours",

@@ -42,7 +42,7 @@ from remit.settings import Engine, Settings
 from remit.store import deliveries, tasks
 from remit.testing import FrozenClock
 from remit.wiring import House, opened
-from tests.live import mail, whatsapp
+from tests.live import loopback, mail, whatsapp
 
 IN_FLIGHT: Final = 64
 TEXT: Final = "Lumphini Park, mornings."
@@ -127,11 +127,12 @@ async def _run_whatsapp(size: int, home: Path) -> Measurement:
 
 async def _run_email(size: int, home: Path) -> Measurement:
     async with mail.PostOffice() as office:
-        account = Account(mail.HOST, office.port, Security.NONE)
+        account = Account(loopback.HOST, office.port, Security.NONE)
         nina = address(mail.USER, "Nina")
         channel = OwnEmail(account, Sender(nina), FrozenClock(), owner=nina)
         measured = await _sent(size, home, channel)
         require_count("accepted", len(office.accepted), size + WARM_UP)
+        await channel.close()
     return measured
 
 
@@ -176,7 +177,7 @@ async def _run_reports(size: int, home: Path) -> Measurement:
         keys = [str((await house.db.read(tasks.get, each)).delivery[0].id) for each in ids]
         watch = Stopwatch()
         with watch:
-            told = [Report(Reported(f"ref-{key}", arrived=True), key=key) for key in keys]
+            told = [Report(Reported(f"ref-{key}", arrived=True), "line", key) for key in keys]
             now = lives.now()
             await asyncio.gather(*(house.db.write(deliveries.report, each, now) for each in told))
             house.engine.nudge()

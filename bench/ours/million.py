@@ -69,7 +69,6 @@ def with_tasks(path: Path, size: int) -> None:
         connection.executemany(statement("insert_task"), rows)
         connection.execute("COMMIT")
     _spread(connection)
-    connection.execute("PRAGMA optimize")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()
 

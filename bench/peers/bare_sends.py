@@ -9,7 +9,7 @@ import httpx2
 
 from bench.measure import WARM_UP, Measurement, Stopwatch, require_count
 from bench.ours.courier import IN_FLIGHT, TEXT, sends
-from tests.live import mail, whatsapp
+from tests.live import loopback, mail, whatsapp
 
 
 def run_http(size: int, home: Path) -> Measurement:
@@ -53,7 +53,7 @@ async def _run_smtp(size: int) -> Measurement:
                 letter.encode(),
                 sender=mail.USER,
                 recipients=[mail.USER],
-                hostname=mail.HOST,
+                hostname=loopback.HOST,
                 port=office.port,
             )
 
