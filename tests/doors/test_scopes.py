@@ -19,6 +19,8 @@ from tests.doors.besieged import Besieged, bearer, named, rows
 
 # Whoever changes this list changes who may do what: the table alone must not be able to.
 APPROVE: Final = """
+DELETE /api/conversations/{id}
+PATCH /api/conversations/{id}
 POST /api/conversations/{id}/turns
 POST /api/tasks/{id}/undo
 POST /api/tasks/{id}/seen

@@ -22,7 +22,7 @@ from remit.model.codec import JsonMap
 from remit.model.conversation import Notice
 from remit.model.status import ACTIVE, Status
 from remit.server.callers import Callers
-from remit.server.serve import serve, token_of
+from remit.server.serve import HOST, serve, token_of
 from remit.settings import Settings
 from remit.store import reviews, tasks
 from remit.store.database import Tx
@@ -171,9 +171,15 @@ class _Up:
                 _BRAINS.get(brain) or choice(self._settings).sentence,
             ),
         ]
+        if self._settings.calendar.own:
+            where = f"http://{HOST}:{self._settings.calendar.port}/"
+            rows.append(
+                ("Calendar", f"{where} for a calendar program; `remit calendar password` opens it")
+            )
         out.say(Ink(f"Remit {__version__} is up.", "bold"))
+        wide = max(len(name) for name, _ in rows)
         for name, said in rows:
-            out.say(Ink(f"  {name:<8}", "dim"), said)
+            out.say(Ink(f"  {name:<{max(8, wide + 1)}}", "dim"), said)
         out.say(Ink('In another terminal: remit add "…". Here, Ctrl-C stops it.', "dim"))
 
     def _say_down(self) -> None:

@@ -1,7 +1,7 @@
 """Conversations: begun, listed, gone on with, renamed, put away; and where a task was talked about.
 
 To speak in one is to speak as the owner: it may answer a question or stop a task. So it takes what
-deciding takes, and no agent may do it.
+deciding takes, and no agent may do it; nor may one put the owner's talk away.
 """
 
 from typing import Annotated, Final
@@ -149,6 +149,7 @@ ROUTES: Final = (
         does=rename,
         says="Give a conversation another title",
         gives="Conversation",
+        scope=Scope.APPROVE,
         body=NewTitle,
     ),
     Route(
@@ -157,6 +158,7 @@ ROUTES: Final = (
         does=remove,
         says="Put a conversation away for good",
         gives="Conversation",
+        scope=Scope.APPROVE,
         body=Nothing,
     ),
     Route(
