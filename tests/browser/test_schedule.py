@@ -10,6 +10,8 @@ from playwright.sync_api import Page, expect
 from remit.model.codec import JsonMap
 from tests.browser.conftest import Visit
 from tests.browser.site import Site, barriers
+from tests.doors import agenda
+from tests.live.caldav_stage import event
 
 DAILY = "Every day at 10:00 check the flight prices"
 
@@ -117,6 +119,33 @@ def test_a_phone_shows_an_agenda(daily: Site, visit: Visit) -> None:
     page = visit("/schedule", phone=True)
     expect(page.locator(".agenda li")).to_have_count(7)
     expect(page.locator(".week")).to_be_hidden()
+
+
+def test_what_a_calendar_starts_stands_there_once_and_is_changed_there(
+    daily: Site, visit: Visit
+) -> None:
+    eleven = datetime(2026, 3, 2, 11, 0, tzinfo=UTC)
+    series = event("a", eleven, "Water <the> plants", "RRULE:FREQ=DAILY;COUNT=3")
+    daily.do(agenda.write(daily.house, series))
+    page = visit("/schedule")
+    marks = page.locator(".week .mark", has_text="Water <the> plants")
+    expect(marks).to_have_count(3)
+    expect(marks.locator("svg")).to_have_count(3)
+    assert [mark.evaluate("each => each.tagName") for mark in marks.all()] == ["A", "SPAN", "SPAN"]
+    expect(marks.nth(0)).to_have_attribute("title", re.compile("from the calendar Agenda$"))
+    expect(marks.nth(1)).to_have_attribute("title", re.compile("; change it in your calendar$"))
+    expect(page.get_by_label(re.compile("^Skip or move Water"))).to_have_count(0)
+    assert barriers(page) == []
+    marks.first.click()
+    expect(page).to_have_url(re.compile("/tasks/task-"))
+
+    phone = visit("/schedule", phone=True)
+    lines = phone.locator(".agenda li", has_text="From the calendar Agenda")
+    expect(lines).to_have_count(3)
+    expect(lines.get_by_text("change it in your calendar")).to_have_count(2)
+    assert barriers(phone) == []
+    month = visit("/schedule?span=month")
+    expect(month.locator(".month .mark", has_text="Water")).to_have_count(3)
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from remit.model.ids import TaskId
 from remit.model.task import SourceKind, Task
+from remit.settings import Deliver, Schedule, Settings
 from remit.store import calendars
 from remit.store.calendars import Calendar
 from remit.store.database import Row, Tx
@@ -60,7 +61,7 @@ class Stage:
     def _made(self) -> Watch:
         house = self.world.house
         reader = Reader(ZoneInfo("UTC"), mine=("me@example.org",))
-        plugs = Plugs(reader, house.intake.admit)
+        plugs = Plugs(reader, house.intake.admit, rules=house.settings.schedule)
         return Watch(self.accounts, house.db, house.clock, house.ids, plugs)
 
     @property
@@ -118,9 +119,12 @@ def _ids(tx: Tx) -> list[TaskId]:
 
 
 @asynccontextmanager
-async def staged(home: Path, *accounts: Account) -> AsyncIterator[Stage]:
+async def staged(
+    home: Path, *accounts: Account, rules: Schedule | None = None
+) -> AsyncIterator[Stage]:
     """A house with the watch beside it."""
-    async with World(home, brain=ObedientBrain()) as world:
+    settings = Settings(home=home, deliver=Deliver(undo=0), schedule=rules or Schedule())
+    async with World(home, brain=ObedientBrain(), settings=settings) as world:
         stage = Stage(world, accounts)
         try:
             yield stage

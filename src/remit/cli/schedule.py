@@ -1,9 +1,10 @@
 """`remit schedule`: what comes back, when it comes next, and a word on one slot or on all."""
 
 import os
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeVar
 from zoneinfo import ZoneInfo
 
 from cyclopts import App
@@ -19,12 +20,16 @@ from remit.model.codec import Json, JsonMap, moment, stamp
 from remit.model.ids import SeriesId
 from remit.model.rrule import Flag, zone_of
 from remit.model.series import Fate, Missed, Overlap, Series, Slot
+from remit.model.task import SourceKind
 from remit.server import series_shapes as shapes
 from remit.settings import Settings
-from remit.store import ledger, series, series_orders, tasks
+from remit.store import agenda, ledger, series, series_orders, tasks
+from remit.store.agenda import Start
 from remit.store.database import Tx
 from remit.store.glance import glance
 from remit.trigger import timer
+
+T = TypeVar("T")
 
 _MOST: Final = 500
 _PREVIEW: Final = 5
@@ -47,11 +52,13 @@ def listed(
     settings, now = house_settings.load(), clock.now()
     with glance(settings.database) as tx:
         found = series.every(tx, ended=ended, limit=_MOST)
+        events = agenda.next_of_each(tx, now, _MOST)
         if json:
             told: list[Json] = [shapes.listed(tx, each, now, 1) for each in found]
-            out.emit({"series": told})
+            out.emit({"series": told, "events": [_event(each, settings) for each in events]})
             return codes.DONE
         rows = [_row(tx, each, now, _zone(settings)) for each in found]
+        rows += [_event_row(tx, each, _zone(settings)) for each in events]
     if not rows:
         out.say('Nothing comes back; `remit add "…" --every "weekday at 8:30"` makes it.')
         return codes.DONE
@@ -67,10 +74,11 @@ def coming(
     *,
     json: AsJson = False,
 ) -> int:
-    """The next slots of all that comes back, soonest first."""
+    """What comes next, by the clock or by a calendar, soonest first."""
     _check_count(count)
     settings, now = house_settings.load(), clock.now()
     with glance(settings.database) as tx:
+        events = agenda.to_come(tx, now, _MOST)
         found = [
             (each, slot)
             for each in series.every(tx, limit=_MOST)
@@ -78,16 +86,17 @@ def coming(
             for slot in series_orders.coming(tx, each, now, count)
         ]
         refs = {each.id: _short(tx, each.id) for each, _ in found}
-    found = sorted(found, key=lambda pair: pair[1].planned or pair[1].at)[:count]
-    if json:
-        told: list[Json] = [
-            {"series": each.id, "title": each.title, **shapes.slot(slot, each.repeats)}
-            for each, slot in found
-        ]
-        out.emit({"slots": told})
-        return codes.DONE
     zone = _zone(settings)
-    out.table([[*_told(each, slot, zone), refs[each.id]] for each, slot in found])
+    if json:
+        told = [(slot.planned or slot.at, _slot(each, slot)) for each, slot in found]
+        told += [(each.at, _event(each, settings)) for each in events]
+        out.emit({"slots": [*_soonest(told, count)]})
+        return codes.DONE
+    rows = [
+        (slot.planned or slot.at, [*_told(each, slot, zone), refs[each.id]]) for each, slot in found
+    ]
+    rows += [(each.at, _event_told(each, zone)) for each in events]
+    out.table(_soonest(rows, count))
     return codes.DONE
 
 
@@ -259,10 +268,15 @@ def _meant(tx: Tx, text: str) -> SeriesId:
         raise BadInput(find.several(text, fitting), field="id")
     if fitting:
         return fitting[0]
-    found = tasks.get(tx, find.task(tx, f"task-{letters}")).series_id
-    if found is None:
+    task = tasks.get(tx, find.task(tx, f"task-{letters}"))
+    if task.source.kind is SourceKind.CALDAV:
+        raise BadInput(
+            f"Task {task.id} comes from a calendar; change its event there, in your calendar.",
+            field="id",
+        )
+    if task.series_id is None:
         raise NotFound("series", find.shown(text))
-    return found
+    return task.series_id
 
 
 def _short(tx: Tx, series_id: SeriesId) -> str:
@@ -293,6 +307,48 @@ def _told(found: Series, slot: Slot, zone: ZoneInfo) -> list[Piece]:
     fate = f"{slot.fate.value.replace('_', ' ')}{late}" if slot.fate else "to come"
     flags = [_SAID[each] for each in sorted(rrule.flags(found.repeats, slot.at))]
     return [at, Ink(fate, _INKS.get(slot.fate, "dim")), slot.why or "; ".join(flags) or found.title]
+
+
+def _soonest(found: Sequence[tuple[datetime, T]], count: int) -> list[T]:
+    return [each for _, each in sorted(found, key=lambda pair: pair[0])[:count]]
+
+
+def _slot(found: Series, slot: Slot) -> JsonMap:
+    told: JsonMap = {"series": found.id, "title": found.title, "calendar": None}
+    return told | shapes.slot(slot, found.repeats)
+
+
+# What calendars start: it is looked at here, and changed there ------------------------------------
+
+
+def _event(found: Start, settings: Settings) -> JsonMap:
+    return {
+        "series": None,
+        "title": found.title,
+        "calendar": found.calendar,
+        "slot": stamp(found.at),
+        "plannedFor": None,
+        "local": found.at.astimezone(_zone(settings)).replace(microsecond=0).isoformat(),
+        "taskId": found.task_id,
+        "fate": None,
+        "why": None,
+        "startedAt": None,
+        "late": None,
+        "flags": [],
+    }
+
+
+def _event_row(tx: Tx, found: Start, zone: ZoneInfo) -> list[Piece]:
+    ref = f"task-{find.short(tx, found.task_id)}" if found.task_id else "-"
+    return [Ink(ref, "dim"), zones.shown(found.at, zone), _from(found), found.title]
+
+
+def _event_told(found: Start, zone: ZoneInfo) -> list[Piece]:
+    return [zones.shown(found.at, zone), Ink("to come", "dim"), found.title, _from(found)]
+
+
+def _from(found: Start) -> str:
+    return f"from the calendar {found.calendar}"
 
 
 def _span(late: timedelta) -> str:

@@ -123,6 +123,18 @@ def coming(tx: Tx, since: datetime, until: datetime, limit: int = 2_000) -> list
     return [_occurrence(row) for row in tx.all("list_coming_occurrences", asked)]
 
 
+def next_of_each(tx: Tx, now: datetime, limit: int) -> list[Occurrence]:
+    """Of each event the next start that has not begun, soonest first."""
+    found = tx.all("list_next_starts", {"now": rows.ms(now), "limit": limit})
+    return [_occurrence(row) for row in found]
+
+
+def overdue(tx: Tx, before: datetime) -> list[tuple[Occurrence, datetime]]:
+    """What has a task that should have begun before a moment, and when it should have."""
+    found = tx.all("list_overdue_starts", {"before": rows.ms(before)})
+    return [(_occurrence(row), rows.at(row["scheduled_for"])) for row in found]
+
+
 def soonest(tx: Tx, now: datetime) -> datetime | None:
     """When the next one without a task starts."""
     row = tx.one("next_occurrence", {"now": rows.ms(now)})
@@ -146,10 +158,10 @@ def is_taken(tx: Tx, each: Occurrence, series: SeriesId, slot: datetime, ref: st
     return any(other.state is State.GIVEN and other.start == each.start for other in others)
 
 
-def give(tx: Tx, each: Occurrence, task_id: TaskId, now: datetime) -> None:
-    """It has its task. Older ones that have not begun by the time this one is due are ended."""
+def give(tx: Tx, each: Occurrence, task_id: TaskId, now: datetime, *, keeps: bool = False) -> None:
+    """It has its task. Older ones that have not begun when it is due end, or wait as well."""
     tx.run("give_occurrence", {"uid": each.uid, "key": each.key, "task": task_id})
-    if each.start <= now:
+    if each.start <= now and not keeps:
         pass_over(tx, each, now)
 
 

@@ -22,7 +22,7 @@ from remit.model.series import ON_TIME, Fate, Missed, Overlap, Series
 from remit.model.task import Source, Task
 from remit.ports import Clock
 from remit.settings import Schedule
-from remit.store import series, slots
+from remit.store import occurrences, series, slots
 from remit.store.database import Database
 from remit.store.slots import Skipped, Step
 
@@ -58,6 +58,7 @@ class Repeater:
     async def start(self) -> None:
         """Catch up, then watch. To be called before the engine starts, which runs what is due."""
         await self._db.write(slots.keep_rule, self._rules.overlap)
+        await self._miss_events()
         await self.catch_up()
         self._watch = asyncio.create_task(self._watching())
 
@@ -95,6 +96,16 @@ class Repeater:
         if step.overlap is Overlap.CANCEL_OTHER and self._heed is not None:
             for task in await self._db.read(slots.stopping, each.id):
                 self._heed(task)
+
+    async def _miss_events(self) -> None:
+        """Starts of calendars that have a task, and whose time passed while nobody was there.
+
+        Only what the rules run none of is ended: which one is the latest, its calendar knows.
+        """
+        now = self._clock.now()
+        for each, planned in await self._db.read(occurrences.overdue, now - ON_TIME):
+            if not chosen([planned], now, self._rules.missed, self._rules):
+                await self._db.write(occurrences.skip, each, slots.ASLEEP, now)
 
     async def _watching(self) -> None:
         while True:

@@ -112,7 +112,8 @@ class Watched:
             mine=frozenset({*turn.mine, *(user.lower() for user in users if "@" in user)}),
             knows=partial(knows, self._joined.contacts),
         )
-        plugs = Plugs(reader, self._joined.admit, frozenset({OWN} if turn.own else ()))
+        there = frozenset({OWN} if turn.own else ())
+        plugs = Plugs(reader, self._joined.admit, there, self._settings.schedule)
         return Watch(accounts, ground.db, ground.clock, self._joined.ids, plugs)
 
     def _account(self, name: str, server: CalendarServer, kept: Secrets) -> Account:

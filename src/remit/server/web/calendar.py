@@ -33,8 +33,9 @@ class Mark:
     kind: str  # the colour
     word: str
     icon: str
-    href: str
+    href: str  # empty: there is nothing to open, it is changed where it stands
     series: str = ""
+    calendar: str = ""  # the name of the one it stands in
     opens: bool = False  # there is no task yet: the slot itself is shown
     times: int = 1
 
@@ -42,7 +43,14 @@ class Mark:
     def said(self) -> str:
         """All of it in a line, for who hears the page."""
         often = f", {self.times} times" if self.times > 1 else ""
-        return f"{self.at:%H:%M} {self.title}, {self.word}{often}"
+        stands = f", {self.stands}" if self.calendar else ""
+        return f"{self.at:%H:%M} {self.title}, {self.word}{often}{stands}"
+
+    @property
+    def stands(self) -> str:
+        """Where it comes from, and where it is changed as long as it has no task."""
+        change = "" if self.href else "; change it in your calendar"
+        return f"from the calendar {self.calendar}{change}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The schedule: everything that is planned, what became of it, and the series behind it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from itertools import islice, takewhile
@@ -10,16 +10,17 @@ from pydantic import Field
 
 from remit.errors import BadInput, NotFound
 from remit.model import codec, rrule
-from remit.model.ids import SeriesId, series_id
+from remit.model.ids import SeriesId, TaskId, series_id
 from remit.model.series import Fate, Series, Slot
 from remit.model.status import Status
-from remit.model.task import Task
+from remit.model.task import SourceKind, Task
 from remit.server.bodies import Body
 from remit.server.call import Answer, Call, Query, Route
 from remit.server.problem import Problem, Refused
 from remit.server.web import calendar, line, row, shell, words
 from remit.server.web.calendar import Mark, Sheet, Span
-from remit.store import planned, series, series_orders
+from remit.store import agenda, planned, series, series_orders
+from remit.store.agenda import Start
 from remit.store.database import Tx
 
 _NEXT: Final = 3
@@ -153,7 +154,10 @@ def look(tx: Tx, sheet: Sheet, now: datetime) -> tuple[list[Mark], list[Rhythm]]
     since, until = sheet.bounds(now.tzinfo)
     found = planned.between(tx, since, until)
     every = series.every(tx, limit=_SERIES)
-    marks = [_mark(task, since, until, now.tzinfo) for task in found]
+    starts = agenda.between(tx, since, until)
+    homes = {each.task_id: each.calendar for each in starts if each.task_id}
+    marks = [_mark(task, since, until, now.tzinfo, homes) for task in found]
+    marks += [_start(each, now.tzinfo) for each in starts if not each.task_id and each.at >= now]
     for each in every:
         ahead = slots_ahead(each, since, until, now)
         marks += [_to_come(each, at.astimezone(now.tzinfo), sheet) for at in ahead]
@@ -172,7 +176,13 @@ def slots_ahead(
     return islice(to_come, _MOST)
 
 
-def _mark(task: Task, since: datetime, until: datetime, zone: tzinfo | None) -> Mark:
+def _mark(
+    task: Task,
+    since: datetime,
+    until: datetime,
+    zone: tzinfo | None,
+    homes: Mapping[TaskId, str],
+) -> Mark:
     at = task.slot if task.ended and task.slot else task.scheduled_for
     if at is None or not since <= at < until:
         at = task.completed_at or task.last_updated
@@ -187,6 +197,27 @@ def _mark(task: Task, since: datetime, until: datetime, zone: tzinfo | None) -> 
         icon=state.icon,
         href=f"/tasks/{task.id}",
         series=task.series_id or "",
+        calendar=homes.get(task.id) or _account(task),
+    )
+
+
+def _account(task: Task) -> str:
+    """Of a task whose event is not on the sheet, or not known any more."""
+    from_calendar = task.source.kind is SourceKind.CALDAV
+    return str(task.context.get("calendar", "calendar")) if from_calendar else ""
+
+
+def _start(found: Start, zone: tzinfo | None) -> Mark:
+    """What a calendar will start, and nobody here can move: it has no task yet."""
+    return Mark(
+        at=found.at.astimezone(zone),
+        title=found.title,
+        kind="plan",
+        word="Scheduled",
+        icon="calendar",
+        href="",
+        series=f"event {found.uid}" if found.repeats else "",
+        calendar=found.calendar,
     )
 
 

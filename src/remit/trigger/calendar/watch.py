@@ -2,8 +2,8 @@
 
 Each account is asked every so often what has changed since the last look. A start has its task a
 day before, so that it can be seen and moved; the task follows its event until it begins. What was
-missed is not run in a burst: of each event the latest start is run, and those before it are
-written down as skipped.
+missed is not run in a burst: by default the latest start of each event is run, and those before it
+are written down as skipped. What is to happen instead, the settings say.
 """
 
 import asyncio
@@ -19,12 +19,15 @@ from remit.errors import BadInput, Failed, StoreTrouble
 from remit.model.codec import stamp
 from remit.model.delivery import Delivery
 from remit.model.ids import Ids, SeriesId, SessionId
+from remit.model.series import Missed
 from remit.model.task import Creator, Cue, Source, SourceKind, Task
 from remit.ports import Clock
+from remit.settings import Schedule
 from remit.store import calendars, occurrences, slots
 from remit.store.calendars import Calendar, Resource
 from remit.store.database import Database
 from remit.store.occurrences import Occurrence, Read
+from remit.trigger import repeat
 from remit.trigger.calendar import client, glean
 from remit.trigger.calendar.client import Dav, Gone, Place
 from remit.trigger.calendar.expand import HORIZON, Reader
@@ -41,6 +44,7 @@ _REDISCOVER: Final = timedelta(minutes=15)
 _ROLL: Final = timedelta(hours=1)
 _PAGE: Final = 200  # resources that are read and written down together
 _LONGEST_REF: Final = 400
+_PLAIN: Final = Schedule()
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,12 +280,16 @@ class Watch:
         return await self._db.read(occurrences.soonest, now)
 
     async def _give_event(self, starts: list[Occurrence], now: datetime) -> None:
-        """Of those that are due the latest, and the next one if none that is later has a task."""
+        """Of those that are due the wanted, and the next one if none that is later has a task."""
+        rules = self._plugs.rules
         due = [each for each in starts if each.start <= now]
-        for each in due[:-1]:
+        # A start that was written late is seen late, though somebody was there.
+        wanted = repeat.chosen([each.start for each in due], now - GRACE, rules.missed, rules)
+        passed = len(due) - len(wanted)
+        for each in due[:passed]:
             await self._db.write(occurrences.skip, each, slots.ASLEEP, now)
         coming = [each for each in starts if each.start > now][:1]
-        for each in [*due[-1:], *(coming if not starts[0].ahead else ())]:
+        for each in [*due[passed:], *(coming if not starts[0].ahead else ())]:
             await self._give_one(each, now)
 
     async def _give_one(self, each: Occurrence, now: datetime) -> None:
@@ -301,16 +309,18 @@ class Watch:
         except BadInput as bad:
             await self._db.write(occurrences.skip, each, str(bad), now)
             return
-        await self._db.write(occurrences.give, each, task.id, now)
+        keeps = self._plugs.rules.missed is Missed.RUN_ALL
+        await self._db.write(occurrences.give, each, task.id, now, keeps=keeps)
 
 
 @dataclass(frozen=True, slots=True)
 class Plugs:
-    """What a watch is joined to: how events are read, and where cues go."""
+    """What a watch is joined to: how events are read, where cues go, what missed ones become."""
 
     reader: Reader
     admit: Admit
     configured: frozenset[str] = frozenset()  # accounts that are there, though not watched now
+    rules: Schedule = _PLAIN
 
 
 async def _guarded(work: Awaitable[T]) -> T | None:

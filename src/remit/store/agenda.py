@@ -1,0 +1,72 @@
+"""What calendars start, told with the name of the calendar that it stands in."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from remit.model.ids import TaskId
+from remit.store import calendars, occurrences, rows, tasks
+from remit.store.database import Tx
+from remit.store.occurrences import Occurrence, State
+
+_FAR: Final = timedelta(days=400)  # no start is known so long before
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """One start of an event; `at` is when its task is planned, if it has one."""
+
+    uid: str
+    at: datetime
+    title: str
+    calendar: str
+    repeats: bool
+    task_id: TaskId | None = None
+
+
+def between(tx: Tx, since: datetime, until: datetime) -> list[Start]:
+    """Everything that starts between two moments by its event, or has started."""
+    return _named(tx, occurrences.coming(tx, since, until))
+
+
+def to_come(tx: Tx, now: datetime, limit: int) -> list[Start]:
+    """What has not begun, soonest first."""
+    found = occurrences.coming(tx, now, now + _FAR, limit)
+    return _waiting(tx, _named(tx, found))
+
+
+def next_of_each(tx: Tx, now: datetime, limit: int) -> list[Start]:
+    """Of each event the next start that has not begun, soonest first."""
+    return _waiting(tx, _named(tx, occurrences.next_of_each(tx, now, limit)))
+
+
+def _named(tx: Tx, found: Iterable[Occurrence]) -> list[Start]:
+    names = {(each.account, each.path): each.name for each in calendars.every(tx)}
+    return [
+        Start(
+            each.uid,
+            each.start,
+            each.title,
+            names.get((each.account, each.calendar)) or each.account,
+            repeats=bool(each.key),
+            task_id=each.task_id if each.state is State.GIVEN else None,
+        )
+        for each in found
+    ]
+
+
+def _waiting(tx: Tx, found: Iterable[Start]) -> list[Start]:
+    waiting = (_as_planned(tx, each) for each in found)
+    return sorted((each for each in waiting if each is not None), key=lambda each: each.at)
+
+
+def _as_planned(tx: Tx, each: Start) -> Start | None:
+    """As its task stands: the owner may have moved or renamed it; None if it has begun or ended."""
+    if each.task_id is None:
+        return each
+    row = tasks.find_row(tx, each.task_id)
+    if row["started_at"] is not None or row["completed_at"] is not None:
+        return None
+    at = rows.moment(row["scheduled_for"]) or each.at
+    return Start(each.uid, at, str(row["title"]), each.calendar, each.repeats, each.task_id)
