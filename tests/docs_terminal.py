@@ -24,7 +24,7 @@ PATIENCE: Final = 20.0
 ELLIPSIS: Final = "…"
 
 # What a reader waits for, a test does not.
-HASTE: Final = {"--in 1m": "--in 3s", "sleep 60": "sleep 3"}
+HASTE: Final = {"--in 1m": "--in 12s", "sleep 60": "sleep 12"}
 
 ID: Final = re.compile(r"\b(?:(?:task|rev|run|dlv|ses|wrk)-)?01[0-9A-HJKMNP-TV-Z]{8,24}\b")
 _MASKS: Final = (
