@@ -19,3 +19,14 @@ def test_what_asks_before_it_begins_is_shown_as_asking(tmp_path: Path) -> None:
         asked = len(reviews.waiting(tx))
         assert asked > 0
         assert f"{asked} waiting for you (remit inbox)" in up._tasks(0, up._standing(tx))
+
+
+def test_what_asks_is_not_counted_among_what_is_planned(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    seat.run("add", ASKS)
+    seat.run("add", "Remind me in 2 hours: stretch")
+
+    with glance(seat.home / "agent.db") as tx:
+        said = up._tasks(0, up._standing(tx))
+        assert "1 to come" in said
+        assert f"{len(reviews.waiting(tx))} waiting for you" in said

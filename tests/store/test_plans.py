@@ -23,6 +23,7 @@ WHOLE = {
     "audit_gaps": "at the start, of small files",
     "audit_reviews": "at the start, of small files",
     "audit_sends": "at the start, of small files",
+    "count_asking_unbegun": "the index holds only what is open",
     "count_by_status": "along two small indexes",
     "count_open_reviews": "the index holds only what is open",
     "count_reviews_by_reason": "the index holds only what is open",

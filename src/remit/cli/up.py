@@ -211,7 +211,9 @@ def _complain_of_queue(queue: "asyncio.Task[None]") -> None:
 
 def _standing(tx: Tx) -> dict[str, int]:
     """How many stand where. What has not begun may ask, too: so questions are counted."""
-    return tasks.counts(tx) | {_ASKS: reviews.count_waiting(tx, 10_000)}
+    counts = tasks.counts(tx)
+    unbegun = counts.get(Status.NEW, 0) - reviews.count_unbegun(tx)
+    return counts | {Status.NEW: unbegun, _ASKS: reviews.count_waiting(tx, 10_000)}
 
 
 def _tasks(again: int, before: dict[str, int]) -> str:

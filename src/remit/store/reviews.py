@@ -104,6 +104,11 @@ def count_waiting(tx: Tx, most: int = 1000) -> int:
     return rows.number(row["reviews"])
 
 
+def count_unbegun(tx: Tx) -> int:
+    """How many tasks ask before they have begun: they are not planned, they wait for an answer."""
+    return rows.number(tx.all("count_asking_unbegun")[0]["tasks"])
+
+
 def of_task(tx: Tx, task_id: TaskId) -> list[Review]:
     return [rows.review(row) for row in tx.all("list_task_reviews", {"task": task_id})]
 
