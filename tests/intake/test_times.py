@@ -160,6 +160,17 @@ def test_a_time_that_is_vague_or_past_is_asked_back(code: str, phrase: str) -> N
     assert found.why[-1] in "?."
 
 
+@pytest.mark.parametrize(
+    ("code", "phrase"),
+    [("en", "yesterday"), ("en", "yesterday at 9"), ("en", "on 1 January 2020"), ("de", "gestern")],
+)
+def test_a_day_that_is_over_is_not_asked_for_its_hour(code: str, phrase: str) -> None:
+    found = when(code, phrase)
+
+    assert isinstance(found, Doubt), found
+    assert "has passed" in found.why
+
+
 SERIES = [
     ("en", "every weekday at 8:30", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR;BYHOUR=8;BYMINUTE=30"),
     ("en", "on weekdays at 8:30", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR;BYHOUR=8;BYMINUTE=30"),

@@ -106,11 +106,13 @@ class _Reckoning:
     # Once
 
     def _once(self, clock: Clock | None) -> When:
-        if clock is None:
-            return self._what_hour()
         day = day_of(self.spoken.day, self.today) if self.spoken.day else self.named
         if isinstance(day, Doubt):
             return day
+        if day is not None and day < self.today:
+            return Doubt(f"{self.words!r} has passed. When is it to be?")
+        if clock is None:
+            return self._what_hour()
         return self._today(clock) if day is None else self._on(day, clock)
 
     def _what_hour(self) -> Doubt:
