@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from remit.model.codec import Json
-from tests.doors.served import Served
+from tests.doors.served import TOKEN, Served
 
 MANY = "x" * 1_000_000
 TASK = "task-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA"
@@ -260,6 +260,16 @@ def test_what_is_not_there_is_not_found(still: Served, method: str, path: str, b
 
     assert answer.status_code == 404
     assert answer.json()["type"] == "urn:remit:problem:not-found"
+
+
+def test_a_browser_that_went_astray_gets_a_page_and_a_way_back(still: Served) -> None:
+    sent = {"Authorization": f"Bearer {TOKEN}", "Accept": "text/html,*/*;q=0.8"}
+    answer = still.client.get(f"{still.url}/nowhere", headers=sent)
+
+    assert answer.status_code == 404
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "There is nothing at this address." in answer.text
+    assert 'href="/' in answer.text
 
 
 @pytest.mark.parametrize(

@@ -69,10 +69,17 @@ def build(house: House, token: str, *, debug: bool, port: int) -> Starlette:
     app = Starlette(
         routes=[*_paths(house, keys, routes), static.ROUTE, Live(house, callers).route],
         middleware=[Middleware(Guard, callers=callers, port=port, routes=routes)],
-        exception_handlers={HTTPException: problem.of_router},
+        exception_handlers={HTTPException: _nowhere},
     )
     app.router.redirect_slashes = False  # an address has one spelling
     return app
+
+
+def _nowhere(request: Request, error: Exception) -> Response:
+    """What leads nowhere: a page for a browser, a problem for a program."""
+    told = problem.of_router(request, error)
+    wants_page = "text/html" in request.headers.get("accept", "")
+    return pages.trouble(told) if wants_page else problem.response(told)
 
 
 def table(port: int, *, debug: bool) -> tuple[Route, ...]:

@@ -134,12 +134,12 @@ def response(problem: Problem) -> Response:
     return Response(text, status, headers=dict(problem.headers), media_type=MEDIA_TYPE)
 
 
-def of_router(request: Request, error: Exception) -> Response:
+def of_router(request: Request, error: Exception) -> Problem:
     """What the router says: no such path, or not in this way."""
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for nothing else
     if error.status_code == 405:  # noqa: PLR2004
         ways = sorted((error.headers or {})["Allow"].split(", "))
         sentence = f"{request.method} is not possible here; {', '.join(ways)} are."
         headers = {"Allow": ", ".join(ways)}
-        return response(Problem("method-not-allowed", sentence, headers=headers))
-    return response(Problem("not-found", "There is nothing at this address."))
+        return Problem("method-not-allowed", sentence, headers=headers)
+    return Problem("not-found", "There is nothing at this address.")
