@@ -43,10 +43,15 @@ Visit = Callable[..., Page]
 
 @pytest.fixture
 def visit(browser: Browser, site: Site) -> Iterator[Visit]:
-    """Open a signed-in window: `visit("/inbox", dark=True, phone=True)`."""
+    """Open a signed-in window: `visit("/inbox", dark=True, phone=True)`.
+
+    A deaf one has a line on which nothing is ever said, so it knows only what it loaded.
+    """
     contexts: list[BrowserContext] = []
 
-    def go(path: str = "/inbox", *, dark: bool = False, phone: bool = False) -> Page:
+    def go(
+        path: str = "/inbox", *, dark: bool = False, phone: bool = False, deaf: bool = False
+    ) -> Page:
         context = browser.new_context(
             viewport=PHONE if phone else WIDE,
             color_scheme="dark" if dark else "light",
@@ -55,6 +60,8 @@ def visit(browser: Browser, site: Site) -> Iterator[Visit]:
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(15_000)
+        if deaf:
+            page.route_web_socket("**/ws*", lambda _line: None)
         site.watch(page)
         page.goto(site.link())
         page.goto(site.url + path)
