@@ -208,6 +208,20 @@ def _notice(text: str, where: str) -> None:
         raise BadInput(sentence, field="notices")
 
 
+def _pushed(text: str, where: str) -> None:
+    if text not in _PUSHES:
+        sentence = f"push in {where} is {text!r:.60}; it may be {' or '.join(_PUSHES)}."
+        raise BadInput(sentence, field="push")
+
+
+def _contact(text: str, where: str) -> None:
+    if not re.fullmatch(r"(mailto:[^\s@]+@|https://)[\w.-]+\.[\w-]+[!-~]*", text):
+        sentence = (
+            f"push_contact in {where} is {text!r:.60}; one looks like mailto:you@example.org."
+        )
+        raise BadInput(sentence, field="push_contact")
+
+
 def _limits(key: str, value: object, where: str) -> Mapping[str, int]:
     if not isinstance(value, Mapping) or not all(type(n) is int and n > 0 for n in value.values()):
         raise BadInput(f"{key} in {where} must map names to whole numbers above 0.", field=key)
@@ -288,11 +302,14 @@ def _channels(value: object, where: str) -> object:
 
 # Texts that must be of a certain form.
 _NOTICES: Final = ("conversation", "none")
+_PUSHES: Final = ("bare", "title")
 _TEXTS: Final[Mapping[str, Callable[[str, str], None]]] = {
     "zone": _zone,
     "quiet": _quiet,
     "all_day_at": check_hour,
     **dict.fromkeys((each.name for each in fields(Notices)), _notice),
+    "push": _pushed,
+    "push_contact": _contact,
 }
 _TABLES: Final[Mapping[str, Callable[[object, str], object]]] = {
     "commands": _commands,

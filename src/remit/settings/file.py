@@ -65,6 +65,8 @@ DEFAULT_FILE: Final = """\
 # done = "conversation"
 # failed = "conversation"
 # lost = "conversation"       # a message did not arrive after all
+# push = "bare"               # what a lock screen shows; "title" shows the task's too
+# push_contact = ""           # whom a push service may write to, such as mailto:you@example.org
 
 [tools]                       # what the brain may have done: allow, ask (you first) or deny
 # read_task_log = "allow"

@@ -122,6 +122,8 @@ class Notices:
     done: str = "conversation"
     failed: str = "conversation"
     lost: str = "conversation"  # a message that did not arrive after all
+    push: str = "bare"  # what a lock screen shows: that somebody is needed, or the `title` too
+    push_contact: str = ""  # whom a push service may write to: `mailto:…` or `https://…`
 
 
 @dataclass(frozen=True, slots=True)

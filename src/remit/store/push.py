@@ -1,0 +1,109 @@
+"""Browsers that are told when no page is open, and how far the journal was told to them.
+
+A subscription belongs to a sign-in. Whoever is signed out, or was signed in too long ago, is told
+nothing: the statements see to that, not those who call them.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from remit.errors import Conflict
+from remit.store import events, rows
+from remit.store.database import Params, Row, Tx
+
+MOST: Final = 20
+MOST_FAILURES: Final = 10  # in a row; then it is given up
+_PUSHED: Final = "pushed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subscription:
+    """Where a browser listens. Who knows the endpoint and both keys can write to it."""
+
+    id: str
+    endpoint: str = field(repr=False)
+    p256dh: str = field(repr=False)
+    auth: str = field(repr=False)
+    sign_in: str
+    created_at: datetime
+    last_ok: datetime | None = None
+    failures: int = 0
+
+
+def put(tx: Tx, new: Subscription) -> None:
+    """Keep a subscription; the same endpoint again belongs to whoever came last."""
+    tx.run("sweep_subscriptions", {"now": rows.ms(new.created_at)})
+    others = tx.all("count_subscriptions", {"id": new.id})[0]["n"]
+    if rows.number(others) >= MOST:
+        raise Conflict(f"{MOST} browsers are told already; sign one of them out first.")
+    told: Params = {
+        "id": new.id,
+        "endpoint": new.endpoint,
+        "p256dh": new.p256dh,
+        "auth": new.auth,
+        "sign_in": new.sign_in,
+        "now": rows.ms(new.created_at),
+    }
+    tx.run("put_subscription", told)
+
+
+def every(tx: Tx, now: datetime) -> list[Subscription]:
+    """Those whose sign-in opens now."""
+    return [_subscription(row) for row in tx.all("list_subscriptions", {"now": rows.ms(now)})]
+
+
+def find(tx: Tx, ident: str, now: datetime) -> Subscription | None:
+    """One whose sign-in opens now."""
+    row = tx.one("get_subscription", {"id": ident, "now": rows.ms(now)})
+    return None if row is None else _subscription(row)
+
+
+def of_sign_in(tx: Tx, sign_in: str) -> list[Subscription]:
+    return [_subscription(row) for row in tx.all("list_subscriptions_of", {"sign_in": sign_in})]
+
+
+def drop(tx: Tx, ident: str) -> None:
+    tx.run("delete_subscription", {"id": ident})
+
+
+def drop_of(tx: Tx, sign_in: str) -> None:
+    """All of one browser."""
+    tx.run("delete_subscriptions_of", {"sign_in": sign_in})
+
+
+def praise(tx: Tx, ident: str, now: datetime) -> None:
+    """It was taken."""
+    tx.run("praise_subscription", {"id": ident, "now": rows.ms(now)})
+
+
+def blame(tx: Tx, ident: str) -> None:
+    """It was not taken; after too many in a row nobody listens there."""
+    tx.run("blame_subscription", {"id": ident})
+    tx.run("weed_subscription", {"id": ident, "most": MOST_FAILURES})
+
+
+def begin(tx: Tx) -> int:
+    """The event up to which browsers were told; at the first time, all that happened before."""
+    row = tx.one("get_meta", {"key": _PUSHED})
+    if row is not None:
+        return int(str(row["value"]))
+    mark(tx, last := events.last(tx))
+    return last
+
+
+def mark(tx: Tx, upto: int) -> None:
+    tx.run("set_meta", {"key": _PUSHED, "value": str(upto)})
+
+
+def _subscription(row: Row) -> Subscription:
+    return Subscription(
+        id=str(row["id"]),
+        endpoint=str(row["endpoint"]),
+        p256dh=str(row["p256dh"]),
+        auth=str(row["auth"]),
+        sign_in=str(row["sign_in_id"]),
+        created_at=rows.at(row["created_at"]),
+        last_ok=rows.moment(row["last_ok"]),
+        failures=rows.number(row["failures"]),
+    )

@@ -1,0 +1,1 @@
+UPDATE subscriptions SET failures = failures + 1 WHERE id = :id;

@@ -1,0 +1,1 @@
+DELETE FROM subscriptions WHERE sign_in_id = :sign_in;

@@ -1,0 +1,1 @@
+SELECT * FROM subscriptions WHERE sign_in_id = :sign_in ORDER BY id;

@@ -1,0 +1,1 @@
+UPDATE subscriptions SET last_ok = :now, failures = 0 WHERE id = :id;

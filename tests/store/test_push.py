@@ -1,0 +1,119 @@
+"""Subscriptions: kept with their sign-in, gone with it; and how far the journal was told."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from remit.errors import Conflict
+from remit.store import callers, events, push
+from remit.store.callers import SignIn
+from remit.store.push import Subscription
+from tests.store.scene import AT, Scene
+
+LATER = AT + timedelta(days=1)
+SIGN_IN = SignIn(id="sig-1", created_at=AT, expires_at=LATER)
+ONE = Subscription(
+    id="one",
+    endpoint="https://push.example.org/one",
+    p256dh="key",
+    auth="auth",
+    sign_in="sig-1",
+    created_at=AT,
+)
+
+
+@pytest.fixture
+def signed(scene: Scene) -> Scene:
+    scene.do(callers.add_sign_in, SIGN_IN, b"1")
+    scene.do(callers.add_sign_in, replace(SIGN_IN, id="sig-2"), b"2")
+    return scene
+
+
+def _ids(scene: Scene) -> list[str]:
+    return [str(row["id"]) for row in scene.sql("SELECT id FROM subscriptions ORDER BY id")]
+
+
+def test_a_subscription_is_read_as_it_was_kept_and_shows_nothing_of_itself(signed: Scene) -> None:
+    signed.do(push.put, ONE)
+
+    assert signed.do(push.every, AT) == [ONE]
+    assert signed.do(push.find, "one", AT) == ONE
+    assert signed.do(push.find, "two", AT) is None
+    assert "example.org" not in repr(ONE)
+
+
+def test_the_same_endpoint_again_belongs_to_whoever_came_last(signed: Scene) -> None:
+    signed.do(push.put, ONE)
+    signed.do(push.blame, "one")
+    signed.do(push.put, replace(ONE, sign_in="sig-2", auth="new"))
+
+    assert signed.do(push.every, AT) == [replace(ONE, sign_in="sig-2", auth="new")]
+    assert signed.do(push.of_sign_in, "sig-1") == []
+    assert len(signed.do(push.of_sign_in, "sig-2")) == 1
+
+
+def test_a_sign_in_takes_its_subscriptions_with_it(signed: Scene) -> None:
+    signed.do(push.put, ONE)
+    signed.do(push.put, replace(ONE, id="two", sign_in="sig-2"))
+    signed.do(callers.touch_sign_in, "sig-1", AT)
+    assert _ids(signed) == ["one", "two"]
+    signed.do(callers.end_sign_in, "sig-1", AT)
+
+    assert _ids(signed) == ["two"]
+
+
+def test_one_that_ran_out_is_not_told_and_goes_when_another_comes(signed: Scene) -> None:
+    signed.do(push.put, ONE)
+    assert signed.do(push.every, LATER) == []
+    assert signed.do(push.find, "one", LATER) is None
+
+    third = replace(SIGN_IN, id="sig-3", created_at=LATER, expires_at=LATER + timedelta(days=1))
+    signed.do(callers.add_sign_in, third, b"3")
+    signed.do(push.put, replace(ONE, id="three", sign_in="sig-3", created_at=LATER))
+    assert _ids(signed) == ["three"]
+
+
+def test_there_are_not_more_than_a_person_has_browsers(signed: Scene) -> None:
+    for n in range(push.MOST):
+        signed.do(push.put, replace(ONE, id=f"{n}"))
+    signed.do(push.put, replace(ONE, id="0"))
+    with pytest.raises(Conflict, match="browsers are told already"):
+        signed.do(push.put, replace(ONE, id="more"))
+
+    assert len(_ids(signed)) == push.MOST
+
+
+def test_it_is_dropped_by_itself_or_with_all_of_its_browser(signed: Scene) -> None:
+    for name in ("one", "two", "three"):
+        signed.do(push.put, replace(ONE, id=name))
+    signed.do(push.drop, "two")
+    assert _ids(signed) == ["one", "three"]
+    signed.do(push.drop_of, "sig-1")
+
+    assert _ids(signed) == []
+
+
+def test_failures_count_in_a_row(signed: Scene) -> None:
+    signed.do(push.put, ONE)
+    for _ in range(push.MOST_FAILURES - 1):
+        signed.do(push.blame, "one")
+    signed.do(push.praise, "one", AT)
+    assert signed.do(push.every, AT) == [replace(ONE, last_ok=AT)]
+    for _ in range(push.MOST_FAILURES - 1):
+        signed.do(push.blame, "one")
+    assert _ids(signed) == ["one"]
+    signed.do(push.blame, "one")
+
+    assert _ids(signed) == []
+
+
+def test_how_far_it_was_told_begins_with_now_and_is_kept(scene: Scene) -> None:
+    scene.admit()
+    last = scene.do(events.last)
+
+    assert scene.do(push.begin) == last
+    scene.admit()
+    assert scene.do(push.begin) == last
+    scene.do(push.mark, last + 1)
+    assert scene.do(push.begin) == last + 1
