@@ -42,6 +42,10 @@ SAID: Final[Mapping[str, JsonMap]] = {
     "MoveSlot": {"to": "2031-01-01T10:00:00Z"},
     "SeriesRules": {"missed": "skip"},
     "NewToken": {"name": "mine", "scopes": ["read"]},
+    "NewSubscription": {
+        "endpoint": "https://push.example.org/one",
+        "keys": {"p256dh": "BA", "auth": "AA"},
+    },
     "Key": {"token": "wrong"},
     "NewWords": {"text": "Remind me to water the plants"},
     "NewAnswer": {"answer": "approve"},

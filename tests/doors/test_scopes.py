@@ -26,6 +26,9 @@ POST /api/tasks/{id}/undo
 POST /api/tasks/{id}/seen
 POST /api/reviews/{id}/decision
 POST /api/reviews/{id}/later
+GET /api/push
+POST /api/push
+DELETE /api/push
 POST /inbox/{id}
 POST /inbox/{id}/later
 POST /inbox/{id}/undo
@@ -69,6 +72,7 @@ GET /healthz
 GET /hooks/whatsapp/{name}
 POST /hooks/whatsapp/{name}
 GET /feed/{name}
+GET /sw.js
 GET /sign-in
 POST /sign-in
 POST /sign-out

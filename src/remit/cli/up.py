@@ -96,6 +96,7 @@ class _Up:
         await start(house)
         house.outfit.start()  # here alone: a command that works for a moment looks for nothing
         house.calendars.start()
+        house.push.start()
         logs = asyncio.create_task(keep_logs(house.journal, self._settings.logs))
         logs.add_done_callback(_complain)
         queue = asyncio.create_task(

@@ -30,6 +30,7 @@ from remit.server import (
     messages,
     openapi,
     problem,
+    push,
     reviews,
     rules,
     search,
@@ -111,6 +112,7 @@ def table(port: int, *, debug: bool) -> tuple[Route, ...]:
         *feed.ROUTES,
         *tokens.ROUTES,
         *sign_in.ROUTES,
+        *push.ROUTES,
         *pages.ROUTES,
         described,
     )

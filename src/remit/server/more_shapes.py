@@ -89,6 +89,7 @@ SCHEMAS: Final[dict[str, JsonMap]] = {
         guarantee=_TEXT,
         lastError=_MAYBE_TEXT,
     ),
+    "Push": _object(possible=_FLAG, why=_MAYBE_TEXT, publicKey=_MAYBE_TEXT, on=_FLAG),
     "Rules": _object(rules=_list(_ref("Rule"))),
     "Rule": {
         "description": "A standing word of the owner; `kind` says which fields it has.",

@@ -20,6 +20,7 @@ from remit.converse.talk import Talk
 from remit.deliver.bounds import Bounds
 from remit.deliver.courier import Courier
 from remit.deliver.dashboard import Dashboard
+from remit.deliver.push import Around, Push
 from remit.deliver.ways import Keys, Outfit
 from remit.engine.local import LocalEngine
 from remit.gate import Known
@@ -45,6 +46,7 @@ from remit.settings import Settings
 from remit.store import home, permissions, sessions
 from remit.store.database import Database
 from remit.store.redact import Redactor
+from remit.store.secrets import Secrets, machine_ring
 from remit.store.sqlite import Sqlite
 from remit.trigger.repeat import Repeater
 from remit.verify.text import CHECKS
@@ -81,6 +83,7 @@ class House:
     talk: Talk
     outfit: Outfit  # the channels of the settings
     calendars: Calendars  # where work starts by the clock
+    push: Push  # tells browsers when no page is open
     hide: Redactor  # takes every secret out of what is logged
     thinks: bool  # whether there is a brain that can be asked
 
@@ -107,6 +110,7 @@ async def opened(
         house = build(settings, db, clock, brain, channels or {}, able)
         stack.push_async_callback(house.outfit.close)
         stack.push_async_callback(house.calendars.close)
+        stack.push_async_callback(house.push.close)
         stack.push_async_callback(house.tools.close)
         stack.push_async_callback(house.repeater.stop)
         stack.push_async_callback(house.talk.stop)
@@ -162,6 +166,7 @@ def build(
         talk=talk(ground, ids, journal, Ears(ground, intake, ear, contacts), owner, inbox),
         outfit=fitted,
         calendars=Calendars(Joined(ground, ids, intake.admit, contacts, keys.learn)),
+        push=_push(ground, journal, keys.kept.hide),
         hide=keys.kept.hide,
         thinks=_thinks(brain),
     )
@@ -178,6 +183,18 @@ def _ground(
     zone = owners(settings.zone, os.environ).zone
     purse = Purse(db, clock, settings.budget, midnight(zone))
     return Ground(settings, db, clock, brain, channels, zone, purse, keys.seen, redacting(keys))
+
+
+def _push(ground: Ground, journal: Journal, hide: Redactor) -> Push:
+    home, notices = ground.settings.home, ground.settings.notices
+
+    def kept() -> Secrets:
+        # With the keyring in any case: a file made beside it would hide all that it keeps.
+        return Secrets(home, machine_ring(), hide)
+
+    return Push(
+        Around(ground.db, journal, ground.clock, kept, hide, ground.settings.agent, notices)
+    )
 
 
 def _engine(ground: Ground, ids: Ids, rooms: Rooms) -> LocalEngine:

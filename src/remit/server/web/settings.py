@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, TypeAlias
 
 from remit import __version__
+from remit.deliver.push import NEEDS
 from remit.errors import RemitError
 from remit.model import ids
 from remit.model.caller import Scope
@@ -102,8 +103,10 @@ async def _policies(call: Call) -> Values:
     }
 
 
-async def _notices(_: Call) -> Values:
-    return {}
+async def _notices(call: Call) -> Values:
+    push, said = call.house.push, call.house.settings.notices.push
+    on = push.possible and await push.is_on(call.key)
+    return {"push": push.possible, "pushed": on, "needs": NEEDS, "named": said == "title"}
 
 
 async def _tokens(call: Call) -> Values:

@@ -1,0 +1,153 @@
+"""Push in a real browser: asked on a click alone, shown by the worker, and opened from there.
+
+The push service of a browser's maker is out of reach here; what it would hand to the browser is
+handed to it by the browser's own tools.
+"""
+
+import json
+
+from playwright.sync_api import Page, expect
+
+from remit.store import push
+from tests.browser.conftest import Visit
+from tests.browser.site import Site, barriers
+
+# A subscription as the browser would make it, with a real pair of keys.
+SUBSCRIBES = """
+const text = (bytes) => btoa(String.fromCharCode(...bytes))
+  .replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+const made = async function ({ userVisibleOnly, applicationServerKey }) {
+  if (!userVisibleOnly || applicationServerKey.length !== 65) throw new Error("not as it must be");
+  const curve = { name: "ECDH", namedCurve: "P-256" };
+  const pair = await crypto.subtle.generateKey(curve, true, ["deriveBits"]);
+  const point = new Uint8Array(await crypto.subtle.exportKey("raw", pair.publicKey));
+  const keys = { p256dh: text(point), auth: text(new Uint8Array(16)) };
+  const told = { endpoint: "https://push.example.org/one", expirationTime: null, keys };
+  return { toJSON: () => told };
+};
+PushManager.prototype.subscribe = made;
+PushManager.prototype.getSubscription = async () => null;
+window.asked = 0;
+Notification.requestPermission = async () => { window.asked += 1; return Notification.permission; };
+"""
+
+
+def _opened(visit: Visit, site: Site, *, allowed: bool = True) -> Page:
+    page = visit("/inbox")
+    if allowed:
+        page.context.grant_permissions(["notifications"], origin=site.url)
+    page.add_init_script(SUBSCRIBES)
+    page.goto(f"{site.url}/settings/notices")
+    return page
+
+
+def _kept(site: Site) -> list[push.Subscription]:
+    async def read() -> list[push.Subscription]:
+        return await site.house.db.read(push.every, site.clock.now())
+
+    return site.do(read())
+
+
+def test_a_click_has_this_browser_told_and_another_has_it_told_no_more(
+    site: Site, visit: Visit
+) -> None:
+    page = _opened(visit, site)
+    switch = page.get_by_role("switch", name="Tell this browser")
+    expect(switch).not_to_be_checked()
+    assert page.evaluate("asked") == 0
+    switch.click()
+    expect(switch).to_be_checked()
+    assert page.evaluate("asked") == 1
+    assert [each.endpoint for each in _kept(site)] == ["https://push.example.org/one"]
+
+    page.reload()
+    expect(switch).to_be_checked()
+    assert page.evaluate("asked") == 0
+    assert barriers(page) == []
+    switch.click()
+    expect(switch).not_to_be_checked()
+    assert _kept(site) == []
+
+
+def test_who_does_not_allow_it_is_not_subscribed(site: Site, visit: Visit) -> None:
+    page = _opened(visit, site, allowed=False)
+    page.evaluate("Notification.requestPermission = async () => 'denied'")
+    switch = page.get_by_role("switch", name="Tell this browser")
+    if switch.is_enabled():
+        switch.click()
+
+    expect(switch).not_to_be_checked()
+    assert _kept(site) == []
+
+
+NOTE = {"title": "Remit", "body": "Nina needs you.", "href": "/inbox", "tag": "rev-1"}
+SHOWN = """async () => {
+  const shown = await registration.getNotifications();
+  return shown.map((each) => [each.title, each.body, each.tag, each.data]);
+}"""
+
+
+class _Worker:
+    """The worker of a browser that is told, and what hands it a push as the service does."""
+
+    def __init__(self, page: Page, site: Site) -> None:
+        page.get_by_role("switch", name="Tell this browser").click()
+        expect(page.get_by_role("switch")).to_be_checked()
+        (self._worker,) = page.context.service_workers
+        self._site = site
+        self._found: list[str] = []
+        self._line = page.context.new_cdp_session(page)
+        self._line.on("ServiceWorker.workerRegistrationUpdated", self._registered)
+        self._line.send("ServiceWorker.enable")
+        for _ in range(500):
+            if self._found:
+                break
+            page.evaluate("navigator.serviceWorker.ready.then(() => 1)")  # events come meanwhile
+
+    def _registered(self, event: dict[str, list[dict[str, str]]]) -> None:
+        self._found += [each["registrationId"] for each in event["registrations"]]
+
+    def push(self, told: str) -> None:
+        assert self._found
+        message = {"origin": self._site.url, "registrationId": self._found[0], "data": told}
+        self._line.send("ServiceWorker.deliverPushMessage", message)
+
+    def shown(self, many: int) -> list[list[str]]:
+        """What is shown, once it is so many."""
+        self._worker.evaluate(
+            """async (many) => {
+              for (let n = 0; n < 500; n += 1) {
+                if ((await registration.getNotifications()).length >= many) return;
+                await new Promise((go) => setTimeout(go, 10));
+              }
+            }""",
+            many,
+        )
+        found: list[list[str]] = self._worker.evaluate(SHOWN)
+        return sorted(found)
+
+
+def test_the_worker_shows_what_was_pushed_while_no_page_is_open(site: Site, visit: Visit) -> None:
+    page = _opened(visit, site)
+    worker = _Worker(page, site)
+    page.goto("about:blank")
+    worker.push(json.dumps(NOTE))
+    assert worker.shown(1) == [["Remit", "Nina needs you.", "rev-1", "/inbox"]]
+
+    # The same thing again is the same notice; what cannot be read is told all the same.
+    worker.push(json.dumps(NOTE | {"body": "Nina still needs you."}))
+    worker.push("no JSON")
+    assert worker.shown(2) == [
+        ["Remit", "Nina still needs you.", "rev-1", "/inbox"],
+        ["Remit", "Something needs you.", "remit", "/inbox"],
+    ]
+
+
+def test_whoever_has_a_page_in_front_is_not_told_twice(site: Site, visit: Visit) -> None:
+    page = _opened(visit, site)
+    worker = _Worker(page, site)
+    worker.push(json.dumps(NOTE))
+    page.goto("about:blank")
+    worker.push(json.dumps(NOTE | {"tag": "rev-2"}))
+
+    assert worker.shown(1) == [["Remit", "Nina needs you.", "rev-2", "/inbox"]]
