@@ -8,7 +8,7 @@ from remit.brain import scripted
 from remit.brain.absent import NoBrain
 from remit.errors import BadInput, Permanent, Transient
 from remit.model.codec import Json
-from remit.model.contract import Contract, ContractType, Criterion, Result, Timing
+from remit.model.contract import Contract, ContractType, Criterion, Evidence, Overall, Result, Timing
 from remit.model.plan import Plan
 from remit.model.reply import Ask, Prompt, Reply
 from remit.model.status import Reason
@@ -160,7 +160,7 @@ async def test_a_check_says_what_it_found(
     activity: str, pattern: str | None, text: str, error: str | None
 ) -> None:
     contract = Contract(ContractType.VERIFIABLE, (Criterion(activity, "", pattern),))
-    verdict = await Verifier(CHECKS).verify(TASK, Plan(contract=contract), text)
+    verdict = await Verifier(CHECKS).verify(TASK, Plan(contract=contract), Evidence(text))
 
     (finding,) = verdict.findings
     assert finding.activity == activity
@@ -172,11 +172,12 @@ async def test_a_deferred_criterion_is_skipped_and_the_rest_decides() -> None:
     later = Criterion("mentions", "", "x", Timing.DEFERRED)
     contract = Contract(ContractType.SKIP, (later, Criterion("length", "", "1-9")))
     verifier = Verifier(CHECKS)
-    verdict = await verifier.verify(TASK, Plan(contract=contract), "abc")
+    verdict = await verifier.verify(TASK, Plan(contract=contract), Evidence("abc"))
 
     assert [finding.result for finding in verdict.findings] == [Result.SKIPPED, Result.PASS]
     assert verdict.passed
-    assert (await verifier.verify(TASK, Plan(), "abc")).findings == ()
+    assert verdict.overall is Overall.PENDING
+    assert (await verifier.verify(TASK, Plan(), Evidence("abc"))).findings == ()
 
 
 @pytest.mark.parametrize("kind", ContractType)

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import ParamSpec, Protocol, TypeAlias, TypeVar, runtime_checkable
 
-from remit.model.contract import Criterion, Finding, Verdict
+from remit.model.contract import Criterion, Evidence, Finding, Verdict
 from remit.model.delivery import Answer, Delivery, Found, Keeps, Parcel, Sends
 from remit.model.permit import Reach, Unsure
 from remit.model.plan import Item
@@ -122,7 +122,7 @@ class People(Protocol):
 class Check(Protocol):
     """Tests one criterion of a contract and says what it found."""
 
-    async def check(self, task: Task, criterion: Criterion, text: str) -> Finding: ...
+    async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding: ...
 
 
 class Embedder(Protocol):

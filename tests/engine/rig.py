@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from remit.errors import StoreFull
-from remit.model.contract import Contract, ContractType, Criterion, Finding, Result
+from remit.model.contract import Contract, ContractType, Criterion, Evidence, Finding, Result
 from remit.model.delivery import Answer, Delivery, Parcel
 from remit.model.event import Kind
 from remit.model.ids import SessionId, TaskId
@@ -79,8 +79,8 @@ class SlowBrain(Gate):
 
 
 class SlowCheck(Gate):
-    async def check(self, task: Task, criterion: Criterion, text: str) -> Finding:
-        del task, text
+    async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
+        del task, evidence
         await self.passed()
         return Finding(criterion.activity, Result.PASS)
 

@@ -9,7 +9,7 @@ import pytest
 
 from remit.engine import backoff
 from remit.errors import Permanent, Transient
-from remit.model.contract import Contract, ContractType, Criterion, Finding, Result
+from remit.model.contract import Contract, ContractType, Criterion, Evidence, Finding, Result
 from remit.model.delivery import Delivery, Refused, Retry
 from remit.model.event import Event, Kind
 from remit.model.review import Answered
@@ -198,8 +198,8 @@ class BrokenCheck:
     def __init__(self) -> None:
         self.tries = 0
 
-    async def check(self, task: Task, criterion: Criterion, text: str) -> Finding:
-        del task, criterion, text
+    async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
+        del task, criterion, evidence
         self.tries += 1
         raise Surprise("no sandbox here")
 
@@ -252,9 +252,9 @@ class Picky:
     def __init__(self) -> None:
         self.seen: list[str] = []
 
-    async def check(self, task: Task, criterion: Criterion, text: str) -> Finding:
+    async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
         del task
-        self.seen.append(text)
+        self.seen.append(evidence.text)
         good = len(self.seen) == 3
         error = None if good else f"not good {len(self.seen)}"
         return Finding(criterion.activity, Result.PASS if good else Result.FAIL, error)

@@ -1,8 +1,11 @@
 """How one can tell that a task is done, written down before the work begins."""
 
+import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from remit.model.codec import text_of, to_json
 
 
 class ContractType(StrEnum):
@@ -37,6 +40,36 @@ class Contract:
     generated_from: GeneratedFrom = GeneratedFrom.AUTO
     generated_at: datetime | None = None
 
+    @property
+    def digest(self) -> str:
+        """What exactly was agreed before the work began; a contract that changed has another."""
+        return hashlib.sha256(text_of(to_json(self)).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Something that was read for the work: where it stands, and what stood there."""
+
+    place: str  # a URL, a file, or the call of a tool
+    text: str
+    read_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the work left behind, for the checks to look at."""
+
+    text: str
+    read: tuple[Source, ...] = ()
+    workspace: str | None = None  # the folder that was worked in
+    changed: tuple[str, ...] = ()  # files in it, relative to it
+
+
+class Overall(StrEnum):
+    PASS = "pass"  # noqa: S105 - a verdict, not a password
+    FAIL = "fail"
+    PENDING = "pending"  # what could be checked is good; something is checked later
+
 
 class Result(StrEnum):
     PASS = "pass"  # noqa: S105 - a verdict, not a password
@@ -52,6 +85,11 @@ class Finding:
     result: Result
     error: str | None = None
     attempts: int = 1
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+
+
+DEFERRED = "deferred"  # why a criterion was skipped that will be checked when its group ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +100,13 @@ class Verdict:
     @property
     def passed(self) -> bool:
         return all(finding.result is not Result.FAIL for finding in self.findings)
+
+    @property
+    def overall(self) -> Overall:
+        if not self.passed:
+            return Overall.FAIL
+        late = any(f.result is Result.SKIPPED and f.error == DEFERRED for f in self.findings)
+        return Overall.PENDING if late else Overall.PASS
 
     @property
     def complaint(self) -> str:

@@ -145,7 +145,7 @@ def s3_contract(contract: Contract) -> JsonMap:
 
 def s3_results(verdict: Verdict) -> JsonMap:
     return {
-        "overall": "pass" if verdict.passed else "fail",
+        "overall": verdict.overall.value,
         "criteria": [
             {
                 "activity": finding.activity,

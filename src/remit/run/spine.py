@@ -7,6 +7,7 @@ instant. So the order below is also the order after a crash, a restart or three 
 
 from remit import gate
 from remit.gate import Author
+from remit.model.contract import Evidence
 from remit.model.outcome import Done, Outcome, Retry, Wait, first_line
 from remit.model.plan import Item, ItemStatus, Plan
 from remit.model.reply import Hold, Reply
@@ -67,7 +68,7 @@ async def _prove(text: str, plan: Plan, rooms: Rooms, steps: Steps) -> Outcome |
         return None
     if steps.task.status is Status.RUNNING:
         await steps.move(Status.VERIFYING, Actor.EXECUTOR)
-    verdict = await steps.do("verify", rooms.verifier.verify, steps.task, plan, text)
+    verdict = await steps.do("verify", rooms.verifier.verify, steps.task, plan, Evidence(text))
     steps.keep(verdict=verdict)
     if verdict.passed:
         return None

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from remit.model.contract import Criterion, Finding, Result
+from remit.model.contract import Criterion, Evidence, Finding, Result
 from remit.model.task import Task
 from remit.ports import Check
 
@@ -16,8 +16,9 @@ _PLACEHOLDER: Final = re.compile(
 class Length:
     """`pattern` is `least-most` in characters, like `20-2000`."""
 
-    async def check(self, task: Task, criterion: Criterion, text: str) -> Finding:
+    async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
         del task
+        text = evidence.text
         least, _, most = (criterion.pattern or "").partition("-")
         if not (least.isdecimal() and most.isdecimal()):
             return Finding("length", Result.FAIL, "the pattern must look like 20-2000")
@@ -29,8 +30,9 @@ class Length:
 class Mentions:
     """`pattern` is a text that must occur."""
 
-    async def check(self, task: Task, criterion: Criterion, text: str) -> Finding:
+    async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
         del task
+        text = evidence.text
         wanted = criterion.pattern or ""
         if wanted and wanted.casefold() in text.casefold():
             return Finding("mentions", Result.PASS)
@@ -38,9 +40,9 @@ class Mentions:
 
 
 class NoPlaceholder:
-    async def check(self, task: Task, criterion: Criterion, text: str) -> Finding:
+    async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
         del task, criterion
-        found = _PLACEHOLDER.search(text)
+        found = _PLACEHOLDER.search(evidence.text)
         if found is None:
             return Finding("no-placeholder", Result.PASS)
         return Finding("no-placeholder", Result.FAIL, f"{found.group(0)!r} was left in")

@@ -2,7 +2,16 @@
 
 from collections.abc import Mapping
 
-from remit.model.contract import ContractType, Criterion, Finding, Result, Timing, Verdict
+from remit.model.contract import (
+    DEFERRED,
+    ContractType,
+    Criterion,
+    Evidence,
+    Finding,
+    Result,
+    Timing,
+    Verdict,
+)
 from remit.model.plan import Plan
 from remit.model.task import Task
 from remit.ports import Check
@@ -15,17 +24,17 @@ class Verifier:
     def applies(self, plan: Plan) -> bool:
         return plan.contract is not None and plan.contract.type is not ContractType.ADVISORY
 
-    async def verify(self, task: Task, plan: Plan, text: str) -> Verdict:
+    async def verify(self, task: Task, plan: Plan, evidence: Evidence) -> Verdict:
         """Check every criterion; one that nobody can check fails, it does not pass."""
         criteria = plan.contract.criteria if plan.contract else ()
-        return Verdict(tuple([await self._check(task, each, text) for each in criteria]))
+        return Verdict(tuple([await self._check(task, each, evidence) for each in criteria]))
 
-    async def _check(self, task: Task, criterion: Criterion, text: str) -> Finding:
+    async def _check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
         if criterion.timing is Timing.DEFERRED:
-            return Finding(criterion.activity, Result.SKIPPED, "deferred")
+            return Finding(criterion.activity, Result.SKIPPED, DEFERRED)
         check = self._checks.get(criterion.activity)
         if check is None:
             known = ", ".join(sorted(self._checks))
             why = f"no check of that name is installed; installed: {known}"
             return Finding(criterion.activity, Result.FAIL, why)
-        return await check.check(task, criterion, text)
+        return await check.check(task, criterion, evidence)
