@@ -1,10 +1,11 @@
 """The page of one task without a browser: every part is whole HTML, every act a plain form."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import Concatenate, Final, ParamSpec, TypeVar
 from urllib.parse import urlencode
 
 import httpx2
@@ -16,7 +17,14 @@ from remit.model.status import Actor
 from remit.server.web import story, timeline
 from remit.server.web.story import Called, Show
 from remit.server.web.timeline import Bar
+from remit.store.database import Tx
+from remit.trigger import command
+from remit.wiring import House
 from tests.doors.served import TOKEN, Served
+from tests.engine.rig import Watched
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 PART: Final = {"HX-Request": "true"}
 START: Final = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -273,3 +281,36 @@ def test_a_long_attempt_is_drawn_from_its_end() -> None:
     chart = timeline.chart(timeline.bars(steps, START, START, {}), "attempt 1")
     assert chart is not None
     assert (len(chart.rows), chart.left_out) == (timeline.MOST_BARS, 99 - timeline.MOST_BARS)
+
+
+class Meanwhile(Watched):
+    """Something happens whenever what stands around a page is looked at."""
+
+    happens: Callable[[], Awaitable[object]]
+
+    async def read(
+        self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        if work.__name__ == "_look":
+            await self.happens()
+        return await super().read(work, *args, **kwargs)
+
+
+def _eventful(house: House) -> House:
+    db = Meanwhile(house.db)
+    db.happens = lambda: house.intake.admit(command.cue("Meanwhile", ref="meanwhile"))
+    return replace(house, db=db)
+
+
+@pytest.mark.parametrize("path", ["/tasks/{}", "/tasks", "/inbox", "/schedule", "/conversations"])
+def test_what_happens_while_a_page_is_made_is_told_to_it_by_the_socket(
+    tmp_path: Path, path: str
+) -> None:
+    with Served(tmp_path, alter=_eventful) as served:
+        task = served.add("Find a park")
+        before = served.do(served.house.journal.last())
+        page = get(served, path.format(task))
+        after = served.do(served.house.journal.last())
+
+    assert f'<body data-seq="{before}"' in page.text
+    assert before < after

@@ -188,6 +188,8 @@ async def _call(house: House, route: Route, request: Request) -> Call:
     if body and kind not in _JSON and not form:
         sentence = "Send JSON, as `Content-Type: application/json`."
         raise Refused(Problem("unsupported-media-type", sentence))
+    part = "hx-request" in request.headers
+    whole = route.page and not route.public and not part
     call = Call(
         house=house,
         path=request.path_params,
@@ -199,7 +201,8 @@ async def _call(house: House, route: Route, request: Request) -> Call:
         caller=request.scope["caller"],
         key=request.scope["key"],
         form=form,
-        part="hx-request" in request.headers,
+        part=part,
+        seq=await house.journal.last() if whole else None,
         if_match=", ".join(request.headers.getlist("if-match")) or None,
     )
     # Read now: a wrong word must be refused before anything is done, not when it is to be shown.

@@ -46,6 +46,7 @@ class Call:
     form: bool = False  # the body is what a page's form sent, not JSON
     part: bool = False  # a script of ours asks for a part of a page, not for the whole
     if_match: str | None = None  # only if it is still this version
+    seq: int | None = None  # of a whole page: the last event before anything for it was read
 
     @property
     def task_id(self) -> TaskId:

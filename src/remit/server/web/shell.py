@@ -93,7 +93,8 @@ async def around(call: Call) -> Shell:
         zone=call.house.zone,
         slots=engine.parallel,
         limit=settings.budget.day_cents,
-        seq=found.seq,
+        # What happened after the first look is told by the socket, so that no part stays as it was.
+        seq=found.seq if call.seq is None else call.seq,
         waiting=found.waiting,
         working=found.working,
         spent=found.spent,
@@ -113,7 +114,6 @@ class _Found:
 
 
 def _look(tx: Tx, now: datetime) -> _Found:
-    # The place in the journal first: what happens while we look is then told by the socket.
     seq = events.last(tx)
     since = rows.ms(midnight(now.tzinfo)(now))
     working = sum(tasks.count(tx, each, _MOST) for each in WORKING)
