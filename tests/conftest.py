@@ -1,10 +1,22 @@
-"""What every test may rely on: a loop for a test that is a coroutine, and no keys of anyone."""
+"""What every test may rely on: a loop for a test that is a coroutine, and no keys of anyone.
+
+A property holds however long a busy machine takes to try it, so no example has a deadline. The gate
+(`.ci/run`) tries the same examples every time: what it says of a commit, it says again. `make test`
+and `make soak` look for others.
+"""
 
 import asyncio
 import inspect
 import os
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "gate", settings.get_profile("house"), derandomize=True, database=None, print_blob=True
+)
+settings.load_profile("house")
 
 # No test talks to a vendor: whatever keys this machine has, the tests do not know them.
 for _name in [name for name in os.environ if name.endswith(("_API_KEY", "_BASE_URL"))]:

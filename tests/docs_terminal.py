@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Final, Self
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-PATIENCE: Final = 20.0
+PATIENCE: Final = 60.0
 ELLIPSIS: Final = "…"
 
 # What a reader waits for, a test does not.

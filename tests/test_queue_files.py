@@ -32,7 +32,7 @@ async def kept(world: World, folder: Path) -> AsyncIterator[None]:
 
 
 async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not true():  # noqa: ASYNC110 - a file rings no bell
             await asyncio.sleep(0.005)
 

@@ -17,11 +17,12 @@ class Ear:
         page.on("websocket", self._follow)
 
     def wait(self, page: Page, seq: int) -> None:
-        """Until it was told so far, or for ten seconds."""
-        for _ in range(200):
+        """Until it was told so far."""
+        for _ in range(800):
             if self.told and self.told[-1][0] >= seq:
                 return
             page.wait_for_timeout(50)
+        raise AssertionError(f"{seq} was never told")
 
     def _follow(self, socket: WebSocket) -> None:
         socket.on("framereceived", self._hear)

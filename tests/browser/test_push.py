@@ -87,6 +87,18 @@ SHOWN = """async () => {
 }"""
 
 
+LOOKS = """() => {
+  const ask = clients.matchAll.bind(clients);
+  self.looked = new Promise((go) => {
+    clients.matchAll = async (...words) => {
+      const found = await ask(...words);
+      setTimeout(go, 0);
+      return found;
+    };
+  });
+}"""
+
+
 class _Worker:
     """The worker of a browser that is told, and what hands it a push as the service does."""
 
@@ -99,10 +111,8 @@ class _Worker:
         self._line = page.context.new_cdp_session(page)
         self._line.on("ServiceWorker.workerRegistrationUpdated", self._registered)
         self._line.send("ServiceWorker.enable")
-        for _ in range(500):
-            if self._found:
-                break
-            page.evaluate("navigator.serviceWorker.ready.then(() => 1)")  # events come meanwhile
+        while not self._found:
+            page.wait_for_timeout(10)  # events come meanwhile
 
     def _registered(self, event: dict[str, list[dict[str, str]]]) -> None:
         self._found += [each["registrationId"] for each in event["registrations"]]
@@ -112,12 +122,17 @@ class _Worker:
         message = {"origin": self._site.url, "registrationId": self._found[0], "data": told}
         self._line.send("ServiceWorker.deliverPushMessage", message)
 
+    def push_looked_at(self, told: str) -> None:
+        """The same; return only when the worker has looked which pages there are."""
+        self._worker.evaluate(LOOKS)
+        self.push(told)
+        self._worker.evaluate("looked")
+
     def shown(self, many: int) -> list[list[str]]:
         """What is shown, once it is so many."""
         self._worker.evaluate(
             """async (many) => {
-              for (let n = 0; n < 500; n += 1) {
-                if ((await registration.getNotifications()).length >= many) return;
+              while ((await registration.getNotifications()).length < many) {
                 await new Promise((go) => setTimeout(go, 10));
               }
             }""",
@@ -146,7 +161,7 @@ def test_the_worker_shows_what_was_pushed_while_no_page_is_open(site: Site, visi
 def test_whoever_has_a_page_in_front_is_not_told_twice(site: Site, visit: Visit) -> None:
     page = _opened(visit, site)
     worker = _Worker(page, site)
-    worker.push(json.dumps(NOTE))
+    worker.push_looked_at(json.dumps(NOTE))
     page.goto("about:blank")
     worker.push(json.dumps(NOTE | {"tag": "rev-2"}))
 

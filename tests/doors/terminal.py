@@ -1,4 +1,4 @@
-"""A terminal of one's own: the real program, started as a process, in a home that nobody else has.
+"""A terminal of one's own: the real program, run as a process, in a home that nobody else has.
 
 seat = Terminal(tmp_path)
 said = seat.run("add", "Greet me", "--text", "Hello!")
@@ -13,7 +13,6 @@ import pty
 import select
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -29,8 +28,9 @@ from remit.store.glance import glance
 from remit.testing import Outbox
 from remit.trigger import command
 from remit.wiring import opened
+from tests import forks
 
-PROGRAM: Final = (sys.executable, "-m", "remit.cli.main")
+PROGRAM: Final = ("-m", "remit.cli.main")
 LIMIT: Final = 30.0
 SETTINGS: Final = """\
 [brain]
@@ -80,24 +80,18 @@ class Said:
 class Terminal:
     """Types commands; with a brain that answers from a script, unless told otherwise."""
 
-    def __init__(self, folder: Path, *, script: str | None = SCRIPT) -> None:
+    def __init__(self, folder: Path, *, script: str | None = SCRIPT, fresh: bool = False) -> None:
         self.home = folder / "home"
+        self._fresh = fresh  # an interpreter for each command, as whoever types it has
         self.home.mkdir(mode=0o700)
         if script is not None:
             (self.home / "settings.toml").write_text(SETTINGS)
             (self.home / "brain.yml").write_text(script)
 
     def run(self, *words: str, stdin: str = "", **environ: str) -> Said:
-        done = subprocess.run(
-            [*PROGRAM, *words],
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT,
-            env=self._environ(environ),
-            check=False,
-        )
-        return Said(done.returncode, done.stdout, done.stderr)
+        env = self._environ(environ)
+        done = forks.run(*PROGRAM, *words, env=env, stdin=stdin, timeout=LIMIT, fresh=self._fresh)
+        return Said(*done)
 
     def add(self, *words: str) -> str:
         """Entrust a task; return its id."""
@@ -125,15 +119,10 @@ class Terminal:
             assert time.monotonic() < end, f"{task_id} is {now}, not {status}"
             time.sleep(0.05)
 
-    def start(self, *words: str, **environ: str) -> "subprocess.Popen[str]":
-        return subprocess.Popen(
-            [*PROGRAM, *words],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=self._environ(environ),
-        )
+    def start(self, *words: str, **environ: str) -> forks.Started:
+        pipe = subprocess.PIPE
+        env = self._environ(environ)
+        return forks.start(*PROGRAM, *words, env=env, stdout=pipe, stderr=pipe, fresh=self._fresh)
 
     @contextmanager
     def up(self, *words: str) -> Iterator["Up"]:
@@ -150,13 +139,15 @@ class Terminal:
     def type(self, words: Sequence[str], keys: Sequence[str] = (), **environ: str) -> Said:
         """Run on a terminal of 80 columns; press the next keys whenever it asks."""
         screen, ours = pty.openpty()
-        process = subprocess.Popen(
-            [*PROGRAM, *words],
+        process = forks.start(
+            *PROGRAM,
+            *words,
+            env=self._environ(environ),
             stdin=ours,
             stdout=ours,
             stderr=ours,
-            env=self._environ(environ),
-            start_new_session=True,
+            session=True,
+            fresh=self._fresh,
         )
         os.close(ours)
         shown, left, end = b"", list(keys), time.monotonic() + LIMIT
@@ -188,7 +179,7 @@ class Terminal:
             return [task.id for task in await asyncio.gather(*map(house.intake.admit, cues))]
 
     def _environ(self, more: dict[str, str]) -> dict[str, str]:
-        kept = ("PATH", "HOME", "LANG", "COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG")
+        kept = (*forks.PLAIN, "COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG")
         plain = {name: os.environ[name] for name in kept if name in os.environ}
         quiet = {"REMIT_CALENDAR_OWN": "false"}  # its port is one, and many run here at once
         return plain | quiet | {"REMIT_HOME": str(self.home), "TERM": "xterm", "TZ": "UTC"} | more
@@ -196,7 +187,7 @@ class Terminal:
 
 @dataclass(frozen=True)
 class Up:
-    process: "subprocess.Popen[str]"
+    process: forks.Started
     told: JsonMap  # its first words
 
     def kill(self) -> None:

@@ -14,7 +14,7 @@ from tests.doors.terminal import LIMIT, Terminal
 def test_the_first_start_makes_a_home_with_settings_that_explain_themselves(
     tmp_path: Path,
 ) -> None:
-    seat = Terminal(tmp_path, script=None)
+    seat = Terminal(tmp_path, script=None, fresh=True)
     seat.home.rmdir()
     with seat.up() as up:
         assert up.told["event"] == "up"
@@ -28,7 +28,7 @@ def test_the_first_start_makes_a_home_with_settings_that_explain_themselves(
 def test_it_says_where_it_listens_and_what_happens_then_stops_in_good_order(
     tmp_path: Path,
 ) -> None:
-    seat = Terminal(tmp_path)
+    seat = Terminal(tmp_path, fresh=True)
     (left,) = seat.given("Find two parks")
     process = seat.start("up", "--port", "0")
     seat.until(left, "completed")
@@ -58,7 +58,7 @@ def test_a_second_one_in_the_same_home_leaves_with_75(tmp_path: Path) -> None:
 
 
 def test_one_that_is_killed_is_followed_by_one_that_goes_on(tmp_path: Path) -> None:
-    seat = Terminal(tmp_path)
+    seat = Terminal(tmp_path, fresh=True)
     with seat.up() as up:
         slow = seat.add("something slow")
         seat.until(slow, "running")
@@ -71,7 +71,7 @@ def test_one_that_is_killed_is_followed_by_one_that_goes_on(tmp_path: Path) -> N
 
 
 def test_a_stop_parks_what_runs_and_a_second_signal_stops_at_once(tmp_path: Path) -> None:
-    seat = Terminal(tmp_path)
+    seat = Terminal(tmp_path, fresh=True)
     (seat.home / "settings.toml").write_text('[brain]\nkind = "scripted"\n')  # patient again
     with seat.up() as up:
         slow = seat.add("something slow")

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 from threading import Event, Thread
 
 import httpx2
@@ -90,12 +91,14 @@ def test_a_busy_store_is_said_so_and_the_request_can_be_repeated(tmp_path: Path)
 
 def test_answers_do_not_wait_for_the_network_to_acknowledge(still: Served) -> None:
     still.ask("GET", "/healthz")
-    begin = time.perf_counter()
+    took = []
     for _ in range(50):
+        begin = time.perf_counter()
         still.client.get(still.url + "/healthz")
+        took.append(time.perf_counter() - begin)
 
-    # Nagle's algorithm would hold each one for 40 ms: two seconds in all.
-    assert time.perf_counter() - begin < 1.5
+    # Nagle's algorithm would hold each one for 40 ms. A busy machine is slow with some, not most.
+    assert median(took) < 0.04
 
 
 def test_a_listening_server_says_where_and_a_stopped_one_says_nothing(tmp_path: Path) -> None:

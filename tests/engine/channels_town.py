@@ -6,11 +6,9 @@ with plain SQL. What Remit says of itself is compared with them, never believed.
 
 import asyncio
 import json
-import os
 import signal
 import sqlite3
 import subprocess
-import sys
 import threading
 from collections import Counter
 from collections.abc import Coroutine
@@ -21,8 +19,9 @@ from typing import Final, Self, TypeVar
 
 from remit.store.audit import complaints
 from remit.store.connection import SqliteTx, connect
+from tests import forks
 from tests.engine import channels_worker
-from tests.engine.lives import ended
+from tests.engine.lives import ended, environ
 from tests.live.hooks import Receiver
 from tests.live.mail import PostOffice
 from tests.live.proxy import Proxy, Trap, before, half_of
@@ -30,7 +29,6 @@ from tests.live.whatsapp import BridgeProvider, Heard, Provider
 
 T = TypeVar("T")
 
-ROOT: Final = Path(__file__).parents[2]
 KINDS: Final = ("whatsapp", "email", "webhook")
 GIVEN: Final = ("bridge", "hook")  # what is in doubt is given again, under its key
 
@@ -133,18 +131,13 @@ class Life:
         grace: float = 0,
         reports: tuple[str, ...] = (),
         patience: float = 20,
-    ) -> "subprocess.Popen[str]":
+    ) -> forks.Started:
         self.home.mkdir(exist_ok=True)
         plan = {"kind": self.town.kind, "port": self.town.line.port}
         told = json.dumps({**plan, "grace": grace, "reports": reports, "patience": patience})
-        return subprocess.Popen(
-            [sys.executable, "-m", channels_worker.__name__, str(self.home), told],
-            cwd=ROOT,
-            env={**os.environ, "REMIT_FAILPOINT": failpoint},
-            stdin=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        env = environ(REMIT_FAILPOINT=failpoint)
+        words = ("-m", channels_worker.__name__, str(self.home), told)
+        return forks.start(*words, env=env, stderr=subprocess.PIPE)
 
     def killed_at(self, failpoint: str, *, grace: float = 0) -> bool:
         return self._died(self.start(failpoint, grace=grace))
@@ -153,9 +146,7 @@ class Life:
         """Be killed by who watches the line, at the very byte."""
         return self._died(self.watched(trap, grace=grace))
 
-    def watched(
-        self, trap: Trap, *, grace: float = 0, patience: float = 20
-    ) -> "subprocess.Popen[str]":
+    def watched(self, trap: Trap, *, grace: float = 0, patience: float = 20) -> forks.Started:
         process = self.start(grace=grace, patience=patience)
         self.town.do(self.town.set_trap(process.pid, trap))
         return process
@@ -165,7 +156,7 @@ class Life:
         errors = ended(process)
         assert process.returncode == 0, errors
 
-    def _died(self, process: "subprocess.Popen[str]") -> bool:
+    def _died(self, process: forks.Started) -> bool:
         errors = ended(process)
         died = process.returncode == -signal.SIGKILL
         assert died or process.returncode == 0, errors

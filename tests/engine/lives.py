@@ -9,7 +9,6 @@ import os
 import signal
 import sqlite3
 import subprocess
-import sys
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
@@ -17,15 +16,22 @@ from typing import Final
 
 from remit.store.audit import complaints
 from remit.store.connection import SqliteTx, connect
+from tests import forks
 from tests.engine import crash_worker
 
-WORKER: Final = Path(crash_worker.__file__)
+WORKER: Final = str(Path(crash_worker.__file__))
 REFS: Final = {each.source.ref for each in crash_worker.CUES}
 ENDS: Final = {ref: "cancelled" if ref == "cancelled" else "completed" for ref in REFS}
 PATIENCE: Final = 60  # seconds a life may take on a busy machine
 
 
-def ended(process: "subprocess.Popen[str]") -> str:
+def environ(**more: str) -> dict[str, str]:
+    """What a life is told of this machine; how its lines are counted goes along."""
+    kept = (*forks.PLAIN, "COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG")
+    return {name: os.environ[name] for name in kept if name in os.environ} | more
+
+
+def ended(process: forks.Started) -> str:
     """Wait for a process to end, and return its last words; one that hangs is not left behind."""
     try:
         return process.communicate(timeout=PATIENCE)[1]
@@ -37,8 +43,9 @@ def ended(process: "subprocess.Popen[str]") -> str:
 class Life:
     """One directory, and the processes that lived and died in it."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, *, fresh: bool = False) -> None:
         self.home = home
+        self._fresh = fresh  # an interpreter for each
         self.kills = 0
         self.cut: set[str] = set()  # tasks with a send that was claimed and never recorded
 
@@ -63,17 +70,13 @@ class Life:
         assert process.returncode == 0, errors
         return Counter(json.loads(census.read_text()))
 
-    def start(self, failpoint: str = "", census: Path | None = None) -> "subprocess.Popen[str]":
+    def start(self, failpoint: str = "", census: Path | None = None) -> forks.Started:
         self.home.mkdir(exist_ok=True)
         more = [str(census)] if census else []
-        return subprocess.Popen(
-            [sys.executable, str(WORKER), str(self.home), *more],
-            env={**os.environ, "REMIT_FAILPOINT": failpoint},
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        words, env = (WORKER, str(self.home), *more), environ(REMIT_FAILPOINT=failpoint)
+        return forks.start(*words, env=env, stderr=subprocess.PIPE, fresh=self._fresh)
 
-    def _died(self, process: "subprocess.Popen[str]") -> bool:
+    def _died(self, process: forks.Started) -> bool:
         errors = ended(process)
         died = process.returncode == -signal.SIGKILL
         assert died or process.returncode == 0, errors

@@ -28,13 +28,14 @@ from remit.wiring.house import build
 P = ParamSpec("P")
 T = TypeVar("T")
 
+PATIENCE = 30  # seconds, on a machine that has other things to do
 HI = "Thought about it. <deliverable>Hi</deliverable>"
 SLOW = Contract(ContractType.VERIFIABLE, (Criterion("slow", "somebody looks at it"),))
 
 
 async def until(condition: Callable[[], bool | Awaitable[bool]]) -> None:
     """Wait, in real time, for what other threads and tasks are about to do."""
-    for _ in range(5000):
+    for _ in range(PATIENCE * 500):
         found = condition()
         if found if isinstance(found, bool) else await found:
             return
@@ -114,13 +115,15 @@ class Moody:
 class Watched:
     """The store, counted; when `full` nothing works, else all but what is `broken`.
 
-    A verb in `late` is done at once, but answered only when its event is set.
+    A verb in `late` is done at once, but answered only when its event is set. It is counted in
+    `writes` and `reads` when it is asked for, and in `done` when the store has done it.
     """
 
     def __init__(self, db: Database) -> None:
         self._db = db
         self.writes: Counter[str] = Counter()
         self.reads: Counter[str] = Counter()
+        self.done: Counter[str] = Counter()
         self.full = False
         self.broken: set[str] = set()
         self.late: dict[str, asyncio.Event] = {}
@@ -131,6 +134,7 @@ class Watched:
         self.writes[work.__name__] += 1
         self._trouble(work.__name__)
         result = await self._db.write(work, *args, **kwargs)
+        self.done[work.__name__] += 1
         await self._answer(work.__name__)
         return result
 
@@ -140,6 +144,7 @@ class Watched:
         self.reads[work.__name__] += 1
         self._trouble(work.__name__)
         result = await self._db.read(work, *args, **kwargs)
+        self.done[work.__name__] += 1
         await self._answer(work.__name__)
         return result
 

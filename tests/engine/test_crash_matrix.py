@@ -85,7 +85,7 @@ def test_a_kill_while_a_doubt_is_written_down_changes_nothing(tmp_path: Path, pl
 
 @pytest.mark.parametrize("places", LATER, ids=" then ".join)
 def test_kills_in_a_row(tmp_path: Path, places: tuple[str, ...]) -> None:
-    life = Life(tmp_path / "life")
+    life = Life(tmp_path / "life", fresh=True)
 
     for place in places:
         assert life.killed_at(place)

@@ -2,21 +2,21 @@
 
 import json
 import signal
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 from remit.model.status import Reason
 from remit.testing import World
+from tests import forks
 from tests.engine import poison_worker
+from tests.engine.lives import PATIENCE, environ
 from tests.engine.rig import everything
 
-WORKER = Path(poison_worker.__file__)
+WORKER = str(Path(poison_worker.__file__))
 
 
 def lived(home: Path) -> int:
-    return subprocess.run([sys.executable, str(WORKER), str(home)], check=False).returncode
+    return forks.start(WORKER, str(home), env=environ()).wait(PATIENCE)
 
 
 async def test_one_deadly_task_among_thirty_is_shown_to_the_owner_after_three_deaths(

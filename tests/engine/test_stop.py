@@ -197,7 +197,7 @@ async def test_a_loop_that_closes_without_a_stop_is_like_a_death_and_does_not_ha
         legs = [leg for leg, _ in rig.house.engine._legs.values()]
         for leg in legs:
             leg.cancel()  # as asyncio.run does on its way out
-        await asyncio.wait(legs, timeout=10)
+        await asyncio.wait(legs, timeout=30)
         assert all(leg.cancelled() for leg in legs)
         await rig.restart()
         brain.open.set()

@@ -10,7 +10,7 @@ from remit.model.event import Kind
 from remit.model.status import Status
 from remit.store import tasks
 from remit.testing import FrozenClock, World
-from tests.engine.rig import Moody, Rig, everything, until
+from tests.engine.rig import PATIENCE, Moody, Rig, everything, until
 
 DAY = timedelta(days=1)
 HOUR = timedelta(hours=1)
@@ -163,7 +163,7 @@ async def test_it_is_settled_only_if_nothing_came_at_the_last_moment(tmp_path: P
         rig.house.engine.nudge()
         await asyncio.sleep(0)
         assert not settled.done()
-        await asyncio.wait_for(settled, 10)
+        await asyncio.wait_for(settled, PATIENCE)
 
 
 async def test_a_heart_beats_only_while_there_is_work(tmp_path: Path) -> None:

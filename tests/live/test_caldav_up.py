@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import signal
-import subprocess
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -21,6 +20,7 @@ from remit.server.feed import Pace
 from remit.testing import START
 from remit.trigger.calendar import glean, own
 from remit.trigger.calendar.client import Dav, Place
+from tests import forks
 from tests.doors.terminal import Terminal
 from tests.live.caldav_servers import Server, answers, free_port
 from tests.live.caldav_stage import Phone, event
@@ -29,7 +29,7 @@ LIMIT = 60.0
 
 
 @contextmanager
-def running(seat: Terminal, **environ: str) -> Iterator[tuple["subprocess.Popen[str]", str]]:
+def running(seat: Terminal, **environ: str) -> Iterator[tuple[forks.Started, str]]:
     process = seat.start("up", "--port", "0", "--json", **environ)
     try:
         assert process.stdout is not None

@@ -23,7 +23,7 @@ from tests.live.proxy import Cut, Fault, Proxy
 from tests.live.whatsapp import Provider
 
 KINDS: Final = ("whatsapp", "email", "webhook")
-PATIENCE: Final = 1.0  # seconds with who never answers
+PATIENCE: Final = 1.0  # seconds with who never answers; who does may take longer
 
 FAULTS: Final = {
     "nothing wrong": Fault(),
@@ -74,7 +74,8 @@ async def test_whatever_the_line_does_the_delivery_says_what_the_provider_knows(
 ) -> None:
     place = Place(kind)
     async with place.open() as port, Proxy(port, FAULTS[fault]) as line:
-        channel = Plan(kind, line.port, patience=PATIENCE).channel()
+        patience = PATIENCE if FAULTS[fault].how is Cut.SILENCE else Plan.patience
+        channel = Plan(kind, line.port, patience=patience).channel()
         async with World(tmp_path, channels={"line": channel}) as world:
             task = await world.add("Tell", content="Good day.", channel="line")
             await world.run()

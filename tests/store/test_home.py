@@ -7,9 +7,9 @@ import sqlite3
 import stat
 import subprocess
 import sys
-import threading
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -71,11 +71,12 @@ def test_a_lock_that_names_nobody_is_still_a_lock(tmp_path: Path) -> None:
             pass
 
 
-def test_who_only_looks_keeps_nobody_out(tmp_path: Path) -> None:
+def test_who_only_looks_keeps_nobody_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`remit ls` looks whether a Remit works here, in the very moment in which one starts."""
     with (tmp_path / "lock").open("a") as looking:
         fcntl.flock(looking, fcntl.LOCK_SH)
-        threading.Timer(0.05, fcntl.flock, (looking, fcntl.LOCK_UN)).start()
+        looked = SimpleNamespace(sleep=lambda _: fcntl.flock(looking, fcntl.LOCK_UN))
+        monkeypatch.setattr(home, "time", looked)
         with home.lock(tmp_path):
             assert home.is_locked(tmp_path)
 

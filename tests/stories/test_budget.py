@@ -237,7 +237,7 @@ async def test_after_a_crash_no_turn_on_record_is_paid_twice(tmp_path: Path) -> 
     async with Rig(tmp_path, brain=brain) as house:
         task = await house.add("Count")
         house.db.late["settle"] = asyncio.Event()  # the first turn is thought, and never recorded
-        await until(lambda: house.db.writes["settle"] == 1)
+        await until(lambda: house.db.done["settle"] == 1)
         await house.crash()
         brain.go = asyncio.Event()
         await until(lambda: len(brain.heard) == 2)  # again the first; it is answered now
