@@ -72,7 +72,7 @@ def test_a_prompt_has_its_parts_in_the_order_a_cache_likes() -> None:
         'Task: "Beaches"',
         "Find one",
         "## Work items\n1. Look\n2. Write",
-        "## Verification contract",
+        "## Verification Contract",
         "## What the owner said since\n- Not Kuta.",
         "It is Monday 2 March 2026, 10:00 +01:00 (Europe/Berlin).",
     ]
@@ -138,20 +138,26 @@ def test_a_contract_is_told_in_words_numbered_and_with_its_timing() -> None:
     contract = Contract(
         ContractType.VERIFIABLE,
         (
-            Criterion("mentions", "Sanur is named", "Sanur"),
-            Criterion("e2e", "the page opens", timing=Timing.DEFERRED),
+            Criterion("unit-test", "Toggle component must have passing tests", "DarkModeToggle"),
+            Criterion("e2e", "Settings page toggle must change theme"),
+            Criterion("typecheck", "No type errors"),
+            Criterion("no-placeholder", "nothing is left open", timing=Timing.DEFERRED),
         ),
     )
 
     text = whole(plan=replace(LOOK, contract=contract))
 
     assert (
-        "## Verification contract\n"
-        "Your work will be checked by all of these, and must pass them:\n"
-        "1. mentions: Sanur is named (Sanur; checked at once)\n"
-        "2. e2e: the page opens (checked later)"
+        "## Verification Contract\n"
+        "Your work will be verified by:\n"
+        "1. **Unit tests** — Toggle component must have passing tests (DarkModeToggle)\n"
+        "2. **E2E test** — Settings page toggle must change theme (runs immediately)\n"
+        "3. **Typecheck** — No type errors\n"
+        "4. **No placeholder** — nothing is left open (runs when the group ends)\n"
+        "\n"
+        "Write it knowing that each of these will be checked, and must pass."
     ) in text
-    assert "{" not in text.partition("## Verification contract")[2]
+    assert "{" not in text.partition("## Verification Contract")[2]
 
 
 @pytest.mark.parametrize("kind", [ContractType.ADVISORY, ContractType.SKIP])
@@ -163,6 +169,13 @@ def test_a_contract_without_criteria_says_what_that_means(kind: ContractType) ->
         ContractType.ADVISORY: "your owner will read it",
         ContractType.SKIP: "Only the cheapest checks",
     }[kind] in text
+
+
+def test_the_cheapest_checks_are_told_too() -> None:
+    contract = Contract(ContractType.SKIP, (Criterion("lint", "No lint errors"),))
+
+    told = whole(plan=replace(LOOK, contract=contract))
+    assert "Only the cheapest checks are made of this work:\n1. **Lint** — No lint errors" in told
 
 
 def test_without_a_contract_there_is_no_word_of_one() -> None:

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 import remit.model
 from remit.model.codec import Json, JsonMap
-from remit.model.contract import ContractType, GeneratedFrom, Result, Timing
+from remit.model.contract import ContractType, GeneratedFrom, Overall, Result, Timing
 from remit.model.delivery import DeliveryStatus
 from remit.model.plan import Became, ItemStatus
 from remit.model.status import Reason, Status
@@ -22,7 +22,10 @@ from tests.model.lifecycle_checks import S3_EDGES, S4_DIAGRAM
 
 SCHEMAS = Path(remit.model.__file__).parent / "schema"
 GOLDEN = Path(__file__).parent / "golden"
-NAMES = ("task.s3", "task.s4", "work-plan", "verification-contract")
+NAMES = (
+    *("task.s3", "task.s4", "work-plan"),
+    *("verification-contract", "verification-results", "builder-state"),
+)
 
 S0_PLANS: list[JsonMap] = [
     {
@@ -69,7 +72,7 @@ WORDS: list[tuple[str, str, type[StrEnum] | set[str]]] = [
     ("task.s3", "$defs/contract/properties/type", ContractType),
     ("task.s3", "$defs/contract/properties/generatedFrom", GeneratedFrom),
     ("task.s3", "$defs/criterion/properties/timing", Timing),
-    ("task.s3", "$defs/results/properties/overall", {"pass", "fail"}),
+    ("task.s3", "$defs/results/properties/overall", Overall),
     ("task.s3", "$defs/results/properties/criteria/items/properties/status", Result),
     ("task.s3", "$defs/request/properties/clauses/items/properties/became", Became),
     ("task.s4", "properties/priority", Priority),
@@ -81,6 +84,14 @@ WORDS: list[tuple[str, str, type[StrEnum] | set[str]]] = [
     ("verification-contract", "properties/type", ContractType),
     ("verification-contract", "properties/generatedFrom", GeneratedFrom),
     ("verification-contract", "$defs/criterion/properties/timing", Timing),
+    ("verification-results", "properties/overall", Overall),
+    ("verification-results", "$defs/result/properties/status", Result),
+    ("builder-state", "$defs/status", Status),
+    ("builder-state", "$defs/contract/properties/type", ContractType),
+    ("builder-state", "$defs/contract/properties/generatedFrom", GeneratedFrom),
+    ("builder-state", "$defs/criterion/properties/timing", Timing),
+    ("builder-state", "$defs/results/properties/overall", Overall),
+    ("builder-state", "$defs/result/properties/status", Result),
 ]
 every_schema = pytest.mark.parametrize("name", NAMES)
 

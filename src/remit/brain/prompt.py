@@ -185,20 +185,33 @@ def _contract(contract: Contract | None, task: Task) -> str:
     if checks and not is_his(task):
         checks = outside.mark(checks, _whence(task))
     lead = {
-        ContractType.VERIFIABLE: "Your work will be checked by all of these, and must pass them:",
+        ContractType.VERIFIABLE: "Your work will be verified by:",
         ContractType.ADVISORY: "No check decides about this work; your owner will read it.",
-        ContractType.SKIP: "Only the cheapest checks are made of this work.",
+        ContractType.SKIP: "Only the cheapest checks are made of this work:",
     }
-    return "\n".join(
-        ["## Verification contract", lead[contract.type], *([checks] if checks else [])]
-    )
+    said = [lead[contract.type]] if checks else [lead[contract.type].replace("work:", "work.")]
+    if checks:
+        said += [checks, "", "Write it knowing that each of these will be checked, and must pass."]
+    return "\n".join(["## Verification Contract", *said])
+
+
+_CHECKS: Final = {
+    "typecheck": "Typecheck",
+    "lint": "Lint",
+    "unit-test": "Unit tests",
+    "e2e": "E2E test",
+    "critic": "Critic",
+}
 
 
 def _criterion(criterion: Criterion) -> str:
-    """What is checked, for what, and when: `length: at most 10 lines (<=10; checked at once)`."""
-    when = "checked later" if criterion.timing is Timing.DEFERRED else "checked at once"
-    how = f"{criterion.pattern}; {when}" if criterion.pattern else when
-    return f"{criterion.activity}: {criterion.description} ({how})"
+    """What is checked, for what, and when: `**E2E test** — the page opens (runs immediately)`."""
+    name = _CHECKS.get(criterion.activity, criterion.activity.replace("-", " ").capitalize())
+    late = criterion.timing is Timing.DEFERRED
+    soon = "runs immediately" if criterion.activity == "e2e" else ""
+    when = "runs when the group ends" if late else soon
+    how = "; ".join(each for each in (criterion.pattern, when) if each)
+    return f"**{name}** — {criterion.description}" + (f" ({how})" if how else "")
 
 
 def _recalled(memory: Memory) -> Sequence[str]:

@@ -1,0 +1,100 @@
+"""`remit rehearse contract`: how one would tell that a task is done, before anybody works on it."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Final
+
+from remit.cli import clock, codes, out
+from remit.cli.options import AsJson, flag, free
+from remit.cli.out import Ink, Piece
+from remit.errors import BadInput, NotFound
+from remit.intake.admit import check_text
+from remit.model.codec import Json, JsonMap
+from remit.model.contract import ContractType, Criterion, Timing
+from remit.model.s2 import criterion_json
+from remit.plan.activities import Paper, load
+from remit.plan.contract import Asked, Drafted, draft
+
+_MOST: Final = 20_000_000  # letters of a diff
+_MEANS: Final = {
+    ContractType.VERIFIABLE: ("verifiable", "all of these must pass", "green"),
+    ContractType.ADVISORY: ("advisory", "nothing is checked; you read what comes of it", "yellow"),
+    ContractType.SKIP: ("skip", "only what always runs", "dim"),
+}
+
+
+def contract(  # noqa: PLR0913 - one flag a line, as they stand in the help
+    description: Annotated[str, free("What is to be done; - reads it from stdin.")],
+    /,
+    *,
+    files: Annotated[str | None, flag("Files that will change: a.py,b.md")] = None,
+    diff: Annotated[str | None, flag("A file with a diff, as git writes it.")] = None,
+    rules: Annotated[str | None, flag("A file of rules on top of ours: activities.yml")] = None,
+    prd: Annotated[bool, flag("It is a story of a PRD.")] = False,
+    prompt_for_advisory: Annotated[bool, flag("The project asks before advice.")] = False,
+    json: AsJson = False,
+) -> int:
+    """Say how a task on code would be proven, and why; nothing is stored."""
+    said = sys.stdin.read() if description == "-" else description
+    check_text(said)
+    named = tuple(each.strip() for each in (files or "").split(",") if each.strip())
+    asked = Asked(
+        said.strip(),
+        named,
+        _read(diff, "diff") if diff else "",
+        prd=prd,
+        prompt_for_advisory=prompt_for_advisory,
+    )
+    papers = [Paper(rules, _read(rules, "rules"))] if rules else []
+    found = draft(asked, load(*papers), clock.now())
+    if json:
+        out.emit(told(found))
+    else:
+        _show(found)
+    return codes.WAITS if found.unsure else codes.DONE
+
+
+def told(found: Drafted) -> JsonMap:
+    """For programs: the kind, what is checked, why, and what the owner would be asked."""
+    criteria: list[Json] = [criterion_json(each) for each in found.contract.criteria]
+    return {
+        "type": found.contract.type.value,
+        "criteria": criteria,
+        "why": list(found.why),
+        "unsure": found.unsure,
+    }
+
+
+def _show(found: Drafted) -> None:
+    name, means, style = _MEANS[found.contract.type]
+    out.line(Ink(name, style), f": {means}")
+    rows: list[list[Piece]] = [
+        [f"{n}.", Ink(each.activity, "bold"), each.description, Ink(_how(each), "dim")]
+        for n, each in enumerate(found.contract.criteria, 1)
+    ]
+    if rows:
+        out.table(rows)
+    for why in found.why:
+        out.line(Ink("because ", "dim"), why)
+    if found.notice:
+        out.line(found.notice)
+    if found.unsure:
+        out.line(Ink("Asks you ", "yellow"), found.unsure)
+
+
+def _how(criterion: Criterion) -> str:
+    late = "when the group ends" if criterion.timing is Timing.DEFERRED else ""
+    return "; ".join(each for each in (criterion.pattern, late) if each)
+
+
+def _read(file: str, what: str) -> str:
+    try:
+        with Path(file).open(encoding="utf-8", errors="replace", newline="") as opened:
+            text = opened.read(_MOST + 1)
+    except FileNotFoundError:
+        raise NotFound("file", file) from None
+    except OSError as error:
+        raise BadInput(f"{file} cannot be read: {error.strerror}.", field=what) from None
+    if len(text) > _MOST:
+        raise BadInput(f"{file} is too long; at most {_MOST:,} letters are read.", field=what)
+    return text

@@ -1,0 +1,301 @@
+"""The rules of what a change must prove, read from YAML: ours, and the project's on top of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from functools import cache
+from importlib.resources import files as packaged
+from typing import Final, TypeVar
+
+from remit.errors import BadInput
+from remit.plan.files import Glob, compile_glob
+from remit.plan.index import Index
+from remit.plan.sheet import Part, read
+
+FILE: Final = "activities.yml"
+ALWAYS: Final = ("typecheck", "lint", "build")
+
+
+class Unit(IntEnum):
+    NONE = 0
+    OWN = 1  # the tests of the file
+    ALL = 2  # every test
+
+
+class Whole(IntEnum):
+    """When the whole is tried, end to end; the later the weaker."""
+
+    SKIP = 0
+    DEFERRED = 1
+    IMMEDIATE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What a rule asks of a change."""
+
+    unit: Unit = Unit.NONE
+    e2e: Whole = Whole.SKIP
+    critics: tuple[str, ...] = ()
+    build: bool = False
+    why: str = ""
+
+    def __bool__(self) -> bool:
+        """Whether it asks for more than what always runs."""
+        return bool(self.unit or self.e2e or self.critics or self.build)
+
+    def covers(self, other: "Demand") -> bool:
+        """Whether it asks for at least as much."""
+        is_whole = self.unit >= other.unit and self.e2e >= other.e2e and self.build >= other.build
+        return is_whole and set(other.critics) <= set(self.critics)
+
+    def with_(self, other: "Demand") -> "Demand":
+        """Both together: of each the strongest."""
+        return Demand(
+            max(self.unit, other.unit),
+            max(self.e2e, other.e2e),
+            tuple(dict.fromkeys((*self.critics, *other.critics))),
+            self.build or other.build,
+            other.why or self.why,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FileRule:
+    glob: Glob
+    demand: Demand
+    but: tuple[Glob, ...] = ()
+
+    def matches(self, path: str) -> bool:
+        return self.glob.matches(path) and not self.spares(path)
+
+    def spares(self, path: str) -> bool:
+        """Whether a file is left alone although the glob means it."""
+        return any(each.matches(path) for each in self.but)
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Something that a diff may say."""
+
+    name: str
+    says: tuple[str, ...]
+    demand: Demand
+
+
+@dataclass(frozen=True, slots=True)
+class Cross:
+    """What several files together, or one that others rest on, demand."""
+
+    directories: int
+    spread: Demand
+    paths: tuple[Glob, ...]
+    shared: Demand
+
+
+@dataclass(frozen=True, slots=True)
+class Activities:
+    always: tuple[str, ...]
+    defaults: Demand
+    files: Mapping[str, FileRule]
+    diff: Mapping[str, Phrase]
+    cross: Cross
+    _rules: tuple[FileRule, ...] = field(init=False, repr=False, compare=False)
+    _index: Index = field(init=False, repr=False, compare=False)
+    _shared: Index = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_rules", tuple(self.files.values()))
+        object.__setattr__(self, "_index", Index(rule.glob for rule in self._rules))
+        object.__setattr__(self, "_shared", Index(self.cross.paths))
+
+    def rules_for(self, path: str) -> tuple[FileRule, ...]:
+        """The rules that know a file, in the order in which they stand."""
+        ((rules, _),) = self.groups([path])
+        return rules
+
+    def groups(self, paths: Sequence[str]) -> list[tuple[tuple[FileRule, ...], list[str]]]:
+        """Files that the same rules know, together."""
+        made: dict[tuple[int, ...], list[str]] = {}
+        for path in paths:
+            found = self._index.find(path)
+            if any(self._rules[at].but for at in found):
+                found = tuple(at for at in found if not self._rules[at].spares(path))
+            made.setdefault(found, []).append(path)
+        return [(tuple(self._rules[at] for at in key), each) for key, each in made.items()]
+
+    def shared(self, paths: Sequence[str]) -> list[str]:
+        """Those that others rest on."""
+        return [path for path in paths if self._shared.find(path)]
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A file of rules, read by someone who may read files."""
+
+    name: str
+    text: str
+
+
+@cache
+def default() -> Activities:
+    """The rules that come with Remit."""
+    text = packaged("remit.plan").joinpath(FILE).read_text(encoding="utf-8")
+    return _merged(_NOTHING, Paper(FILE, text))
+
+
+def load(*papers: Paper) -> Activities:
+    """Our rules with each of these on top; what is wrong is said with file and line."""
+    rules = default()
+    for paper in papers:
+        rules = _merged(rules, paper)
+    return rules
+
+
+# Reading ------------------------------------------------------------------------------------------
+
+_TOP: Final = ("version", "always", "defaults", "files", "diff", "cross")
+_ASKS: Final = ("unit", "e2e", "critics", "build", "why")
+_HOW: Final = ("replace", "because")
+_UNITS: Final = {"true": Unit.OWN, "false": Unit.NONE, "all": Unit.ALL}
+_WHOLES: Final = {each.name.casefold(): each for each in Whole}
+_MOST_DIRECTORIES: Final = 999
+_BOOLS: Final = {"true": True, "false": False}
+_NOTHING: Final = Activities((), Demand(), {}, {}, Cross(0, Demand(), (), Demand()))
+
+
+def _merged(rules: Activities, paper: Paper) -> Activities:
+    part = read(paper.text, paper.name)
+    top = part.table(_TOP)
+    if "version" not in top or top["version"].value != "1":
+        raise top.get("version", part).bad("must say version: 1")
+    empty = Part(paper.name, part.line, {})
+    always = _always(top["always"]) if "always" in top else ()
+    files = dict(rules.files)
+    for text, each in top.get("files", empty).table().items():
+        files[text] = _file_rule(text, each, rules.files.get(text))
+    diff = dict(rules.diff)
+    for name, each in top.get("diff", empty).table().items():
+        diff[name] = _phrase(name, each, rules.diff.get(name))
+    asked = top.get("defaults", empty)
+    return Activities(
+        tuple(dict.fromkeys((*rules.always, *always))),
+        _demand(asked, asked.table((*_ASKS, *_HOW)), rules.defaults),
+        files,
+        diff,
+        _cross(top.get("cross", empty), rules.cross),
+    )
+
+
+def _always(part: Part) -> tuple[str, ...]:
+    for each in part.items():
+        _word(each, dict.fromkeys(ALWAYS, True))
+    return part.texts()
+
+
+def _file_rule(text: str, part: Part, before: FileRule | None) -> FileRule:
+    told = part.table((*_ASKS, *_HOW, "except"))
+    but = _globs(told["except"]) if "except" in told else ()
+    old = before or FileRule(_glob(text, part), Demand())
+    if before and set(but) - set(before.but):
+        _need_reason(part, told, "leaves files out that were meant before")
+    if before and not _replaces(told):
+        but = tuple(dict.fromkeys((*before.but, *but)))
+    return FileRule(old.glob, _demand(part, told, old.demand), but)
+
+
+def _phrase(name: str, part: Part, before: Phrase | None) -> Phrase:
+    told = part.table((*_ASKS, *_HOW, "says"))
+    says = tuple(_said(each) for each in told["says"].items()) if "says" in told else ()
+    if before is None and not says:
+        raise part.bad("lacks says, the list of what is looked for")
+    old = before or Phrase(name, (), Demand())
+    if _replaces(told) and set(old.says) - set(says):
+        _need_reason(part, told, "looks for less than before")
+    elif not _replaces(told):
+        says = tuple(dict.fromkeys((*old.says, *says)))
+    return Phrase(name, says, _demand(part, told, old.demand))
+
+
+def _said(part: Part) -> str:
+    said = " ".join(part.text().casefold().split())
+    if not any(letter.isalnum() for letter in said):
+        raise part.bad(f"has the phrase {said!r:.60}, which has no word in it")
+    return said
+
+
+def _cross(part: Part, before: Cross) -> Cross:
+    told = part.table(("spread", "shared"))
+    empty = Part(part.file, part.line, {})
+    spread, shared = told.get("spread", empty), told.get("shared", empty)
+    wide = spread.table((*_ASKS, *_HOW, "directories"))
+    common = shared.table((*_ASKS, *_HOW, "paths"))
+    many = _count(wide["directories"]) if "directories" in wide else before.directories
+    if before.directories and many > before.directories:
+        _need_reason(spread, wide, "lets more directories pass than before")
+    paths = _globs(common["paths"]) if "paths" in common else ()
+    if _replaces(common) and set(before.paths) - set(paths):
+        _need_reason(shared, common, "leaves out paths that were shared before")
+    elif not _replaces(common):
+        paths = tuple(dict.fromkeys((*before.paths, *paths)))
+    return Cross(
+        many,
+        _demand(spread, wide, before.spread),
+        paths,
+        _demand(shared, common, before.shared),
+    )
+
+
+def _demand(part: Part, told: Mapping[str, Part], before: Demand) -> Demand:
+    """What is asked for now; less than before needs a reason."""
+    old = Demand() if _replaces(told) else before
+    critics = told["critics"].texts() if "critics" in told else ()
+    new = replace(
+        old,
+        unit=_word(told["unit"], _UNITS) if "unit" in told else old.unit,
+        e2e=_word(told["e2e"], _WHOLES) if "e2e" in told else old.e2e,
+        build=_word(told["build"], _BOOLS) if "build" in told else old.build,
+        critics=tuple(dict.fromkeys((*old.critics, *critics))),
+        why=told["why"].text() if "why" in told else before.why,
+    )
+    if not new.covers(before):
+        _need_reason(part, told, "asks for less than before")
+    return new
+
+
+def _need_reason(part: Part, told: Mapping[str, Part], what: str) -> None:
+    if "because" not in told:
+        raise part.bad(f"{what}; say because: and why that is right")
+    told["because"].text()
+
+
+def _replaces(told: Mapping[str, Part]) -> bool:
+    return "replace" in told and _word(told["replace"], _BOOLS)
+
+
+_T = TypeVar("_T")
+
+
+def _word(part: Part, known: Mapping[str, _T]) -> _T:
+    said = part.text()
+    if said not in known:
+        raise part.bad(f"is {said!r:.60}; it may be {', '.join(known)}")
+    return known[said]
+
+
+def _count(part: Part) -> int:
+    said = part.text()
+    if not said.isdecimal() or not 1 < int(said[:6]) <= _MOST_DIRECTORIES:
+        raise part.bad(f"is {said!r:.60}; it must be a number from 2 to {_MOST_DIRECTORIES}")
+    return int(said)
+
+
+def _globs(part: Part) -> tuple[Glob, ...]:
+    return tuple(_glob(each.text(), each) for each in part.items())
+
+
+def _glob(text: str, part: Part) -> Glob:
+    try:
+        return compile_glob(text)
+    except BadInput as error:
+        raise part.bad(f"has a glob that cannot be read: {error}") from None

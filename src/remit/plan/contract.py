@@ -1,0 +1,201 @@
+"""The contract of a task, drafted before the work begins and looked at again after it.
+
+Files decide over words, and words over nothing. Whatever a text says, nobody is let off: a contract
+only ever becomes stronger, and what an agent writes is no part of the reading.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from remit.model.contract import Contract, ContractType, Criterion, GeneratedFrom, Timing
+from remit.plan import words
+from remit.plan.activities import Activities
+from remit.plan.diff import Diff, parse
+from remit.plan.files import mentioned, normal, short
+from remit.plan.proof import Proof, prove
+from remit.plan.words import Asks, Reading
+
+ORDER: Final = ("typecheck", "lint", "build", "unit-test", "critic", "e2e")
+_STRENGTH: Final = (ContractType.ADVISORY, ContractType.SKIP, ContractType.VERIFIABLE)
+_ALL_TESTS: Final = Criterion("unit-test", "All tests pass")
+_SHOWN: Final = 200  # letters of a description
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is known of a task before the work begins."""
+
+    description: str
+    files: tuple[str, ...] = ()  # that are expected to change
+    diff: str = ""
+    written: bool = False  # whether it is a text and not code
+    prd: bool = False
+    prompt_for_advisory: bool = False
+    proofs: tuple[Criterion, ...] = ()  # criteria of a text, made from the owner's words
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    contract: Contract
+    why: tuple[str, ...]
+    notice: str | None = None  # one line for the owner, who need not answer
+    unsure: str | None = None  # a question that the owner must answer first
+
+
+def draft(asked: Asked, rules: Activities, now: datetime) -> Drafted:
+    """Say how one will tell that a task is done; if one cannot know, ask, and expect a change."""
+    diff = parse(asked.diff)
+    given = _together(asked.files, diff)
+    if asked.written and not given:
+        return _written(asked, now)
+    reading = words.read(asked.description)
+    named = () if given or reading.asks is Asks.ADVICE else mentioned(asked.description)
+    proof = prove(given or named, diff, rules)
+    kind = _by_files(proof) if given else _by_words(reading, proof, named)
+    why = (*_reasons(reading, proof, named, kind, given=bool(given)), *_found(proof, kind))
+    contract = Contract(kind, _criteria(kind, proof, rules), _origin(asked), now)
+    doubt = _doubt(asked, kind, reading) if not given else None
+    return Drafted(contract, why, None if doubt else _notice(asked, kind), doubt)
+
+
+def reclassify(
+    before: Contract, diff: str, files: Sequence[str], rules: Activities, now: datetime
+) -> Contract:
+    """The contract that fits what was really changed: never weaker than before."""
+    parsed = parse(diff)
+    changed = _together(files, parsed)
+    if not changed:
+        return before
+    proof = prove(changed, parsed, rules)
+    kind = max(before.type, _by_files(proof), key=_STRENGTH.index)
+    criteria = together(before.criteria, _criteria(kind, proof, rules, known=True))
+    if (kind, criteria) == (before.type, before.criteria):
+        return before
+    return replace(before, type=kind, criteria=criteria, generated_at=now)
+
+
+def together(before: Iterable[Criterion], more: Iterable[Criterion]) -> tuple[Criterion, ...]:
+    """Both lists in the order in which they are checked; what another covers stands once."""
+    kept: list[Criterion] = []
+    for each in (*before, *more):
+        if not any(covers(other, each) for other in kept):
+            kept = [*(other for other in kept if not covers(each, other)), each]
+    return tuple(sorted(kept, key=_place))
+
+
+def covers(one: Criterion, other: Criterion) -> bool:
+    """Whether who passes one need not be asked the other."""
+    same = (one.activity, one.pattern) == (other.activity, other.pattern)
+    soon = one.timing is Timing.IMMEDIATE or one.timing is other.timing
+    by_code = one.activity in ORDER and (one.activity != "critic" or one.pattern is not None)
+    return same and soon and (by_code or one.description == other.description)
+
+
+def _place(criterion: Criterion) -> int:
+    return ORDER.index(criterion.activity) if criterion.activity in ORDER else len(ORDER)
+
+
+def _together(files: Sequence[str], diff: Diff) -> tuple[str, ...]:
+    named = (normal(each) for each in files if each.strip())
+    return tuple(dict.fromkeys((*named, *diff.files)))
+
+
+# The kind of contract -----------------------------------------------------------------------------
+
+
+def _by_files(proof: Proof) -> ContractType:
+    return ContractType.VERIFIABLE if proof.wanted else ContractType.SKIP
+
+
+def _by_words(reading: Reading, proof: Proof, named: Sequence[str]) -> ContractType:
+    """What the words ask for, but never less than the files that they name."""
+    if reading.asks is Asks.ADVICE:
+        return ContractType.ADVISORY
+    if reading.asks is Asks.TEXT or (named and not reading.firm):
+        return _by_files(proof)
+    return ContractType.VERIFIABLE
+
+
+def _criteria(
+    kind: ContractType, proof: Proof, rules: Activities, *, known: bool = False
+) -> tuple[Criterion, ...]:
+    if kind is ContractType.ADVISORY:
+        return ()
+    always = tuple(_ALWAYS[each] for each in rules.always)
+    if kind is ContractType.SKIP:
+        return together(always, ())
+    # Where no file is known that has tests of its own, every test is asked.
+    whole = () if proof.wanted or known else (_ALL_TESTS,)
+    return together(always, (*whole, *proof.criteria))
+
+
+_ALWAYS: Final = {
+    "typecheck": Criterion("typecheck", "No type errors"),
+    "lint": Criterion("lint", "No lint errors"),
+    "build": Criterion("build", "It builds"),
+}
+
+
+def _origin(asked: Asked) -> GeneratedFrom:
+    return GeneratedFrom.PRD if asked.prd else GeneratedFrom.AUTO
+
+
+# What is said about it ----------------------------------------------------------------------------
+
+
+def _reasons(
+    reading: Reading, proof: Proof, named: Sequence[str], kind: ContractType, *, given: bool
+) -> tuple[str, ...]:
+    if given:
+        said = "work on code" if proof.wanted else "no code among them"
+        return (f"the files decide: {said}",)
+    about: tuple[str, ...] = (reading.why,)
+    if named:
+        about += (f"no files were given; the description names {short(named, 3)}",)
+    if kind is ContractType.VERIFIABLE and not proof.wanted:
+        about += ("no file is known yet, so every test runs",)
+    return about
+
+
+def _found(proof: Proof, kind: ContractType) -> tuple[str, ...]:
+    return () if kind is ContractType.ADVISORY else proof.why
+
+
+def _notice(asked: Asked, kind: ContractType) -> str | None:
+    if kind is not ContractType.ADVISORY:
+        return None
+    return (
+        f"Advisory task detected: “{_title(asked)}”. "
+        "No automated verification: output will be logged for your review."
+    )
+
+
+def _doubt(asked: Asked, kind: ContractType, reading: Reading) -> str | None:
+    title = f"“{_title(asked)}”"
+    if kind is ContractType.ADVISORY and asked.prd:
+        return (
+            f"The story {title} asks for advice, which no check can prove. "
+            "Is advice wanted, or what would prove it done?"
+        )
+    if kind is ContractType.ADVISORY and asked.prompt_for_advisory:
+        return f"No check can prove {title}. Shall it be done, for you to read?"
+    if kind is not ContractType.ADVISORY and reading.asks is Asks.UNSURE:
+        return f"Does {title} ask for a change or for an answer? {reading.why.capitalize()}."
+    return None
+
+
+def _title(asked: Asked) -> str:
+    line = " ".join(asked.description.split())
+    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
+
+
+def _written(asked: Asked, now: datetime) -> Drafted:
+    """A text is proven by its own criteria; without any it is advice, however it was asked for."""
+    kind = ContractType.VERIFIABLE if asked.proofs else ContractType.ADVISORY
+    contract = Contract(kind, together((), asked.proofs), _origin(asked), now)
+    count = len(contract.criteria)
+    why = f"it is a text; {count} of its properties can be checked" if count else "it is a text"
+    doubt = _doubt(asked, kind, Reading(Asks.ADVICE, why))
+    return Drafted(contract, (why,), None if doubt else _notice(asked, kind), doubt)

@@ -1,0 +1,80 @@
+"""Which globs mean a file, found by its name, its ending and its folders, not one by one.
+
+A project has thousands of files and we have hundreds of globs, so what can be known from the
+folder is found once a folder, and what a name or an ending decides alone is not matched again.
+"""
+
+from collections.abc import Iterable
+
+from remit.plan.files import ANY, Glob
+
+_HEAD = 3  # letters by which names like Dockerfile.dev are looked up
+
+
+class Index:
+    """Globs by number. To find is to look up; only what is left is matched."""
+
+    def __init__(self, globs: Iterable[Glob]) -> None:
+        self._globs = tuple(globs)
+        self._names: dict[str, list[int]] = {}
+        self._endings: dict[str, list[int]] = {}
+        self._heads: dict[str, list[int]] = {}
+        self._inside: dict[str, list[int]] = {}
+        self._rest: list[int] = []
+        self._sure: set[int] = set()
+        self._folders: dict[str, tuple[int, ...]] = {}
+        for at, glob in enumerate(self._globs):
+            self._put(at, glob)
+
+    def find(self, path: str) -> tuple[int, ...]:
+        """The numbers of all globs that mean a path, in their order."""
+        place, _, name = path.casefold().rpartition("/")
+        inside = self._folders.get(place)
+        if inside is None:
+            inside = self._folders[place] = self._in(place)
+        found = [
+            *inside,
+            *self._rest,
+            *self._names.get(name, ()),
+            *self._heads.get(name[:_HEAD], ()),
+        ]
+        dot = name.rfind(".")
+        if dot >= 0:
+            found += self._endings.get(name[dot:], ())
+        if not self._sure.issuperset(found):
+            found = [at for at in found if at in self._sure or self._globs[at].matches(path)]
+        return tuple(sorted(found)) if len(found) > 1 else tuple(found)
+
+    def _in(self, place: str) -> tuple[int, ...]:
+        segments = dict.fromkeys(place.split("/"))
+        return tuple(at for each in segments for at in self._inside.get(each, ()))
+
+    def _put(self, at: int, glob: Glob) -> None:
+        last = glob.groups[-1][-1] if glob.groups[-1] else ""
+        anywhere = glob.groups[:-1] == ((),) and len(glob.groups[-1]) == 1
+        head = last.partition("*")[0]
+        tail = last.rpartition("*")[2]
+        if glob.inside is not None:
+            self._inside.setdefault(glob.inside, []).append(at)
+            self._sure.add(at)
+        elif last and "*" not in last:
+            self._keep(self._names, last, at, sure=anywhere)
+        elif "." in tail:
+            ending = tail[tail.rindex(".") :]
+            self._keep(self._endings, ending, at, sure=anywhere and last == f"*{ending}")
+        elif len(head) >= _HEAD:
+            self._keep(self._heads, head[:_HEAD], at, sure=False)
+        elif glob.groups[0] and ANY not in glob.groups[0]:
+            self._keep_folder(glob.groups[0][0], at)
+        else:
+            self._rest.append(at)
+
+    def _keep(self, where: dict[str, list[int]], key: str, at: int, *, sure: bool) -> None:
+        where.setdefault(key, []).append(at)
+        if sure:
+            self._sure.add(at)
+
+    def _keep_folder(self, top: str, at: int) -> None:
+        """`.github/workflows/**` can only mean what lies in `.github`."""
+        where = self._rest if "*" in top else self._inside.setdefault(top, [])
+        where.append(at)

@@ -1,0 +1,334 @@
+"""What the words of a task ask for: a change, advice, or mere text; and when one cannot tell.
+
+The verb that gives the order decides, and of several orders the strongest. What stands in quotes or
+in code spans is a name and orders nothing; what is denied is not asked for.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+from remit.plan import lexicon as lex
+
+
+class Asks(IntEnum):
+    """What is asked for, the weakest first."""
+
+    ADVICE = 1
+    TEXT = 2
+    UNSURE = 3
+    CHANGE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    asks: Asks
+    why: str
+    firm: bool = True  # whether the words say it, and not only their silence
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """A verb at the head of a clause, and what follows it."""
+
+    verb: str
+    rest: Sequence[str]
+
+
+_NAME: Final = "\N{SYMBOL FOR SUBSTITUTE}"  # stands for what was quoted
+_QUOTED: Final = re.compile(
+    r"```.{0,4000}?```|`[^`\n]{1,400}`|\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“”\n]{1,400}[“”]"
+    r"|«[^»\n]{1,400}»|(?<![\w'])'[^'\n]{1,400}'(?!\w)",
+    re.DOTALL,
+)
+_SENTENCE: Final = re.compile(r"[.!?]+(?=\s|$)|[;:](?=\s|$)|\n+|(?<=\s)[-*–—](?=\s)")
+_TOKEN: Final = re.compile(rf",|&|[\w{_NAME}][\w'/.+#-]*|/[\w/.-]+")
+_MOST: Final = 4_000  # letters that are read; who writes more has said it before
+
+
+def read(text: str) -> Reading:
+    """Say what a description asks for. It reads words, and never obeys them."""
+    told = text[:_MOST].replace("’", "'").replace("elease notes", "elease-notes")
+    sentences = [tokens for tokens in map(_tokens, _sentences(told)) if tokens]
+    if any(_is_story(tokens) for tokens in sentences[:1]):
+        return Reading(Asks.CHANGE, "it is a user story")
+    asked = [_question(each) for each in sentences[:1] if told.rstrip().endswith("?")]
+    found: list[Reading] = [each for each in asked if each] or [
+        reading
+        for tokens in sentences
+        for reading in _label(tokens) or map(_order, _orders(tokens))
+    ]
+    found = found or [_nouns(tokens) for tokens in sentences]
+    silent = Reading(Asks.CHANGE, "nothing says that it is advice or text", firm=False)
+    return max(found, key=lambda each: (each.asks, each.firm), default=silent)
+
+
+def _sentences(text: str) -> list[str]:
+    return _SENTENCE.split(_QUOTED.sub(_masked, text))
+
+
+def _masked(found: re.Match[str]) -> str:
+    """A name in place of a quotation; that of a document stays, for it says where."""
+    inside = found.group().strip("`\"'“”„«»").casefold()
+    return inside if inside in lex.PAGES else _NAME
+
+
+def _tokens(sentence: str) -> list[str]:
+    return [token.rstrip(".-/'") or token for token in _TOKEN.findall(sentence.casefold())]
+
+
+def _is_story(tokens: Sequence[str]) -> bool:
+    """`As a user, I want to review my orders`: the verbs are the user's."""
+    return tokens[0] in lex.STORIES and "," in tokens and bool(lex.TELLERS & set(tokens))
+
+
+def _question(tokens: Sequence[str]) -> Reading | None:
+    if tokens[0] not in lex.ASKS:
+        return None
+    return Reading(Asks.UNSURE, "it is a question, which an answer or a change may settle")
+
+
+def _label(tokens: Sequence[str]) -> list[Reading]:
+    """`docs: explain the cache` is a text, whatever is done to it."""
+    return [_nouns(tokens)] if len(tokens) == 1 and tokens[0] in ("docs", "doc") else []
+
+
+# Orders -------------------------------------------------------------------------------------------
+
+
+def _orders(tokens: Sequence[str]) -> list[_Order]:
+    """The orders of a sentence: none if it tells something or only names it."""
+    heads = list(_heads(tokens))
+    if not heads:
+        return _at_the_end(tokens)
+    ends = [start for start, _ in heads[1:]] + [len(tokens)]
+    return [
+        _Order(tokens[start], tokens[start + 1 : end])
+        for (start, denied), end in zip(heads, ends, strict=True)
+        if not denied
+    ]
+
+
+def _heads(tokens: Sequence[str]) -> Iterator[tuple[int, bool]]:
+    """Where the orders of a sentence begin, and whether each is denied."""
+    ready, denied, inner, last = True, False, False, -2
+    for at, word in enumerate(tokens):
+        if word in lex.JOINS:
+            ready, inner = True, inner and word not in lex.STEPS
+        elif ready and (word in lex.NOT or _is_denial(tokens, at)):
+            denied = True
+        elif ready and not _is_lead(tokens, at):
+            if _is_head(tokens, at, last, inner=inner):
+                yield at, denied
+                last = at
+            ready, denied = False, False
+        elif last >= 0:
+            inner = inner or _goes_in(tokens, at)
+
+
+def _is_denial(tokens: Sequence[str], at: int) -> bool:
+    return tokens[at] in ("do", "does") and _next(tokens, at) in lex.NOT
+
+
+def _is_lead(tokens: Sequence[str], at: int) -> bool:
+    """Whether a word only leads to the verb. `Have a look` and `let us` are phrases."""
+    word = tokens[at]
+    if word in ("let", "have"):
+        return _next(tokens, at) in ("us", "someone", "somebody")
+    return word in lex.LEADS or (word == "us" and tokens[:at][-1:] == ["let"])
+
+
+def _goes_in(tokens: Sequence[str], at: int) -> bool:
+    """Whether a verb follows that depends on the one before: how to implement."""
+    return tokens[at] in lex.MODALS and _next(tokens, at) in lex.VERBS
+
+
+def _is_head(tokens: Sequence[str], at: int, last: int, *, inner: bool) -> bool:
+    word, after = tokens[at], _next(tokens, at)
+    if last < 0 and not _is_verb(tokens, at):
+        return False
+    if last < 0:
+        return not _is_statement(tokens[at:])
+    if inner and after not in lex.IT:
+        return False
+    if word not in lex.VERBS or _is_inflected(word):
+        return False
+    twins = last == at - 2  # review and merge
+    return word not in lex.NOUNS_TOO or twins or after in lex.DETERMINERS or after == _NAME
+
+
+def _is_verb(tokens: Sequence[str], at: int) -> bool:
+    """A verb that is known, or a word that takes an object as verbs do: persist the zoom."""
+    word, after = tokens[at], _next(tokens, at)
+    if word in lex.VERBS or (word in ("take", "have", "throw") and after in lex.DETERMINERS):
+        return True
+    is_name = word in lex.PAGES or word in lex.SLIPS or word in lex.PREPOSITIONS
+    return after in ("the", "a", "an") and not is_name and word not in lex.DETERMINERS
+
+
+def _is_inflected(word: str) -> bool:
+    return word.endswith(("ing", "ed")) or (word.endswith("s") and word[:-1] in lex.VERBS)
+
+
+def _is_statement(tokens: Sequence[str]) -> bool:
+    """Whether what looks like a verb is the name of something: review page shows nothing."""
+    for word in tokens[1:6]:
+        if word in lex.SAYS:
+            return True
+        stops = word in lex.DETERMINERS or word in lex.PREPOSITIONS or word in lex.OPENS
+        if stops or word in lex.JOINS:
+            return False
+    return False
+
+
+def _at_the_end(tokens: Sequence[str]) -> list[_Order]:
+    """German puts infinitives last: `Tippfehler in der Anleitung korrigieren`."""
+    verbs = [
+        at
+        for at, word in enumerate(tokens)
+        if at and word in lex.VERBS and word.endswith(("en", "ern", "eln"))
+    ]
+    if not verbs or verbs[-1] != len(tokens) - 1:
+        return []
+    return [_Order(tokens[at], tokens[: verbs[0]]) for at in verbs]
+
+
+def _next(tokens: Sequence[str], at: int) -> str:
+    return tokens[at + 1] if at + 1 < len(tokens) else ""
+
+
+# What one order asks for --------------------------------------------------------------------------
+
+
+def _order(order: _Order) -> Reading:
+    verb, said = order.verb, f"“{order.verb}”"
+    phrases = _phrases(order.rest)
+    if verb in lex.MAYBE or (lex.LOOKS & set(order.rest[:3]) and verb not in lex.CHANGES):
+        return Reading(Asks.UNSURE, f"{said} may end with an answer or with a change")
+    if _is_told(order, phrases):
+        return Reading(Asks.TEXT, f"{said} asks for text alone")
+    if verb in lex.ADVISES or (verb in lex.TAKES and phrases[0].head in lex.ADVICE):
+        what = said if verb in lex.ADVISES else f"{said} “{phrases[0].head}”"
+        return Reading(Asks.ADVICE, f"{what} asks for advice, not for a change")
+    if verb in lex.EDITS:
+        return _edit(said, phrases)
+    return Reading(Asks.CHANGE, f"{said} asks for a change", firm=verb in lex.BUILDS)
+
+
+def _is_told(order: _Order, phrases: Sequence["_Phrase"]) -> bool:
+    """Whether it ends as text: document it; explain it in the wiki. To comment out is to change."""
+    if order.verb in lex.WRITES:
+        return list(order.rest[:1]) != ["out"]
+    return order.verb in lex.TELLS and any(each.kind is _Kind.PAGE for each in phrases[1:])
+
+
+def _edit(said: str, phrases: Sequence["_Phrase"]) -> Reading:
+    """An edit is as much as what is edited: a text, code, or something in between."""
+    what, where = phrases[0], [each.kind for each in phrases[1:] if each.before in lex.WHERE]
+    place = next((each for each in where if each in (_Kind.PAGE, _Kind.CODE)), None)
+    text = Reading(Asks.TEXT, f"{said} “{what.head}” changes text alone")
+    change = Reading(Asks.CHANGE, f"{said} “{what.head}” asks for a change")
+    match what.kind:
+        case _Kind.PAGE | _Kind.REMARK:
+            return text
+        case _Kind.SLIP:
+            return change if place is _Kind.CODE else text
+        case _Kind.MIXED if place is not _Kind.CODE:
+            return Reading(Asks.UNSURE, f"{said} “{what.head}” may be about a text or about code")
+        case _Kind.CODE | _Kind.MIXED:
+            return change
+        case _:
+            return text if place is _Kind.PAGE else Reading(change.asks, change.why, firm=False)
+
+
+# Things -------------------------------------------------------------------------------------------
+
+
+class _Kind(IntEnum):
+    PAGE = 1  # a document
+    REMARK = 2  # a comment in code
+    SLIP = 3  # a typo, which may stand anywhere
+    PASSAGE = 4  # part of some text
+    CODE = 5
+    MIXED = 6  # the search of the docs
+    OTHER = 7
+
+
+@dataclass(frozen=True, slots=True)
+class _Phrase:
+    """A thing and what stands before it: `in`, `the SQL query`."""
+
+    before: str
+    words: tuple[str, ...]
+
+    @property
+    def head(self) -> str:
+        return self.words[-1] if self.words else ""
+
+    @property
+    def kind(self) -> _Kind:
+        *rest, head = self.words or ("",)
+        found = _kind(head) or _kind(head.rpartition("-")[2])
+        named = {_kind(word) for word in rest}
+        if found is _Kind.PASSAGE and {_Kind.PAGE, _Kind.SLIP} & named:
+            return _Kind.SLIP  # spelling mistakes, documentation links: text, unless in code
+        if found is not None:
+            return found
+        if _Kind.PAGE in named:
+            after = any(_is_foreign(each) for each in rest)  # la documentación técnica
+            return _Kind.PAGE if after or head in lex.SMALL_WORK else _Kind.MIXED
+        return _Kind.CODE if _Kind.CODE in named else _Kind.OTHER
+
+
+_REMARKS: Final = ("comment", "docstring", "kommentar", "comentario")
+_GERMAN_PAGES: Final = ("dokumentation", "anleitung", "handbuch", "leitfaden")
+
+
+def _kind(word: str) -> _Kind | None:
+    if word in lex.PAGES or word.endswith(_GERMAN_PAGES):
+        return _Kind.PAGE
+    if word in lex.SLIPS:
+        return _Kind.REMARK if word.startswith(_REMARKS) else _Kind.SLIP
+    if word in lex.PASSAGES:
+        return _Kind.PASSAGE
+    is_code = word in lex.MACHINERY or (word.endswith("ing") and len(word) > len("string"))
+    return _Kind.CODE if is_code else None
+
+
+def _is_foreign(word: str) -> bool:
+    return word.endswith(("ción", "cion"))
+
+
+def _phrases(tokens: Sequence[str]) -> list[_Phrase]:
+    """The object and then each thing with its preposition, up to a clause of its own."""
+    found: list[tuple[str, list[str]]] = [("", [])]
+    for word in tokens:
+        if word in lex.WITHOUT or word in lex.OPENS or word in lex.JOINS:
+            break
+        if word in lex.DETERMINERS:
+            if found[-1][1]:  # die Dokumentation der Schnittstelle
+                found.append((word, []))
+        elif word in lex.PREPOSITIONS:
+            found.append((word, []))
+        elif word not in lex.PARTICLES:
+            found[-1][1].append(word)
+    return [_Phrase(before, tuple(words)) for before, words in found]
+
+
+def _nouns(tokens: Sequence[str]) -> Reading:
+    """What a sentence without an order is about: `Typo in the changelog`."""
+    says = next((at for at, word in enumerate(tokens) if word in lex.SAYS), None)
+    phrases = _phrases(tokens[:says])
+    what = phrases[0]
+    if says is not None:
+        if what.kind is _Kind.PAGE:
+            return Reading(Asks.TEXT, f"it is about “{what.head}”")
+        return Reading(Asks.CHANGE, "it tells what is wrong or missing")
+    if what.head in lex.ADVICE or what.head in lex.ADVISES:
+        return Reading(Asks.ADVICE, f"“{what.head}” is advice")
+    lone = all(word in lex.LEADS or word in lex.MACHINERY for word in what.words[:-1])
+    if what.kind in (_Kind.PAGE, _Kind.SLIP) or (what.kind is _Kind.REMARK and lone):
+        return _edit("to change", phrases)
+    return Reading(Asks.CHANGE, "nothing says that it is advice or text", firm=False)

@@ -1,0 +1,161 @@
+"""S2's own JSON: exactly its names, its golden file, and its schemas, to the letter of S2."""
+
+import json
+import os
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import cast
+
+import pytest
+from hypothesis import given
+from jsonschema import Draft202012Validator
+
+import remit.model
+from remit.errors import BadInput
+from remit.model import s2
+from remit.model.codec import Json, JsonMap
+from remit.model.contract import Contract, ContractType, Criterion, Timing, Verdict
+from tests.model.examples import AT, COMPLETED, FAILED, NEW, RUNNING
+from tests.model.values import values
+
+SCHEMAS = Path(remit.model.__file__).parent / "schema"
+GOLDEN = Path(__file__).parent / "golden_s2" / "builder-state.json"
+REWRITE = os.environ.get("REMIT_WRITE_GOLDEN") == "1"
+TASKS = (NEW, RUNNING, COMPLETED, FAILED)
+
+# The schema of S2, as it stands there.
+S2_CONTRACT: JsonMap = {
+    "type": "object",
+    "properties": {
+        "type": {"type": "string", "enum": ["verifiable", "advisory", "skip"]},
+        "criteria": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "activity": {"type": "string"},
+                    "description": {"type": "string"},
+                    "pattern": {"type": "string"},
+                    "timing": {"type": "string", "enum": ["immediate", "deferred"]},
+                },
+                "required": ["activity", "description"],
+            },
+        },
+        "generatedFrom": {"type": "string", "enum": ["auto", "user", "prd"]},
+        "generatedAt": {"type": "string", "format": "date-time"},
+    },
+    "required": ["type", "criteria"],
+}
+S2_RESULTS: JsonMap = {
+    "type": "object",
+    "properties": {
+        "overall": {"type": "string", "enum": ["pass", "fail", "pending"]},
+        "criteria": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "activity": {"type": "string"},
+                    "status": {"type": "string", "enum": ["pass", "fail", "skipped"]},
+                    "error": {"type": "string"},
+                    "attempts": {"type": "integer"},
+                },
+            },
+        },
+        "completedAt": {"type": "string", "format": "date-time"},
+    },
+}
+
+
+def complaints(schema: JsonMap, shown: Json) -> list[str]:
+    return [error.message for error in Draft202012Validator(schema).iter_errors(shown)]
+
+
+def ours(name: str) -> JsonMap:
+    return cast("JsonMap", json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8")))
+
+
+def test_the_example_of_s2_is_read_and_written_back_to_the_letter() -> None:
+    told: JsonMap = {
+        "type": "verifiable",
+        "criteria": [
+            {"activity": "unit-test", "description": "Toggle renders", "pattern": "DarkModeToggle"},
+            {"activity": "e2e", "description": "Toggle changes theme", "timing": "immediate"},
+            {"activity": "typecheck", "description": "No type errors introduced"},
+        ],
+        "generatedFrom": "auto",
+        "generatedAt": "2026-02-28T10:00:00.000Z",
+    }
+    contract = s2.read_contract(told)
+
+    assert s2.contract_json(contract) == told
+    assert s2.read_contract({"verificationContract": told}) == contract
+    assert contract.criteria[0] == Criterion("unit-test", "Toggle renders", "DarkModeToggle")
+
+
+@pytest.mark.parametrize(
+    ("told", "sentence"),
+    [
+        ([], "A contract is an object"),
+        ({"verificationContract": 1}, "verificationContract is an object"),
+        ({"type": "skip"}, "A contract has criteria"),
+        ({"type": "maybe", "criteria": []}, "maybe"),
+        ({"type": "skip", "criteria": [], "surprise": 1}, "surprise"),
+    ],
+)
+def test_a_contract_that_cannot_be_read_gets_a_sentence(told: Json, sentence: str) -> None:
+    with pytest.raises(BadInput, match=sentence):
+        s2.read_contract(told)
+
+
+@given(values(Contract))
+def test_every_contract_is_one_of_s2_and_comes_back(contract: Contract) -> None:
+    told = s2.contract_json(contract)
+
+    assert complaints(S2_CONTRACT, told) == []
+    assert complaints(ours("verification-contract"), told) == []
+    assert s2.contract_json(s2.read_contract(told)) == told
+
+
+@given(values(Verdict))
+def test_every_verdict_is_one_of_s2(verdict: Verdict) -> None:
+    told = s2.results_json(verdict)
+
+    assert complaints(S2_RESULTS, told) == []
+    if all(finding.attempts >= 0 for finding in verdict.findings):
+        assert complaints(ours("verification-results"), told) == []
+
+
+def test_the_builders_state_is_the_golden_file() -> None:
+    told = s2.builder_state(TASKS, AT + timedelta(minutes=1), project="beaches")
+    if REWRITE:
+        GOLDEN.write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    assert json.loads(GOLDEN.read_text(encoding="utf-8")) == told
+    assert complaints(ours("builder-state"), told) == []
+
+
+def test_contract_and_results_stand_on_the_task_and_advice_in_a_list() -> None:
+    told = cast("dict[str, list[JsonMap]]", s2.builder_state(TASKS, AT))
+
+    assert cast("JsonMap", told["currentTask"])["taskId"] == RUNNING.id
+    done = told["tasks"][2]
+    assert complaints(S2_CONTRACT, done["verificationContract"]) == []
+    assert complaints(S2_RESULTS, done["verificationResults"]) == []
+    assert done["attempts"] == 2
+    assert [each["taskId"] for each in told["advisoryTasks"]] == [FAILED.id]
+    assert not {"verificationContract", "verificationResults", "project"} & told.keys()
+
+
+def test_without_work_there_is_no_current_task() -> None:
+    assert "currentTask" not in s2.builder_state([NEW], AT)
+
+
+def test_a_time_is_said_where_there_is_a_choice() -> None:
+    lint = Criterion("lint", "x")
+    late = replace(lint, timing=Timing.DEFERRED)
+    told = s2.contract_json(Contract(ContractType.SKIP, (lint, late)))
+    criteria = cast("list[JsonMap]", told["criteria"])
+
+    assert [each.get("timing") for each in criteria] == [None, "deferred"]

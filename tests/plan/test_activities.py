@@ -1,0 +1,261 @@
+"""The rules: what ours say, how a project's lie on top of them, and what is refused."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remit.errors import BadInput
+from remit.plan import sheet
+from remit.plan.activities import Activities, Demand, Paper, Unit, Whole, default, load
+from remit.plan.files import compile_glob
+from remit.plan.index import Index
+
+
+def over(text: str) -> Activities:
+    return load(Paper("mine.yml", f"version: 1\n{text}"))
+
+
+def demand(path: str, rules: Activities | None = None) -> Demand:
+    found = Demand()
+    for rule in (rules or default()).rules_for(path):
+        found = found.with_(rule.demand)
+    return found
+
+
+CODE = (
+    "a.py b.ts c.tsx d.js e.go f.rs g.sql h.sh Dockerfile infra/x.tf .github/workflows/ci.yml "
+    "k8s/pod.yaml package.json Cargo.lock Makefile db/migrations/1.py docs/conf.py lib/a.css "
+    "charts/api/values.yaml docker-compose.prod.yml src/auth/x.toml"
+)
+TEXTS = (
+    "README.md docs/a.rst LICENSE config/app.yaml .editorconfig logo.png CHANGELOG.md docs/x.html "
+    "docs/auth/login.md .github/CODEOWNERS settings.toml locale/de.po src/pages/about.md "
+    "docs/api/index.md a/api/README.md"
+)
+
+
+@pytest.mark.parametrize("path", CODE.split())
+def test_code_and_what_it_runs_on_must_prove_something(path: str) -> None:
+    assert demand(path)
+
+
+@pytest.mark.parametrize("path", TEXTS.split())
+def test_documents_settings_and_pictures_need_only_what_always_runs(path: str) -> None:
+    assert default().rules_for(path)
+    assert not demand(path)
+
+
+def test_every_packaged_rule_says_why() -> None:
+    rules = default()
+    demands = [
+        *(rule.demand for rule in rules.files.values()),
+        *(phrase.demand for phrase in rules.diff.values()),
+        rules.defaults,
+        rules.cross.spread,
+        rules.cross.shared,
+    ]
+
+    assert all(each.why for each in demands)
+    assert rules.always == ("typecheck", "lint")
+    assert all(phrase.demand for phrase in rules.diff.values())
+
+
+@given(st.sampled_from([*CODE.split(), *TEXTS.split(), "a/b/c", "x.y.z", "pages/a.test.tsx"]))
+def test_the_index_finds_what_looking_at_every_rule_finds(path: str) -> None:
+    rules = default()
+
+    slowly = tuple(each for each in rules.files.values() if each.matches(path))
+    assert rules.rules_for(path) == slowly
+
+
+def test_the_index_finds_globs_of_every_shape() -> None:
+    shapes = [
+        "**",
+        "s*/x/**",
+        "top/**",
+        "a/b*",
+        "*z",
+        "name",
+        "na*",
+        "**/in/**",
+        "**/in/*.py",
+        "*.py",
+    ]
+    globs = [compile_glob(each) for each in shapes]
+    index = Index(globs)
+
+    for path in ("a", "src/x/y", "top/in/a.py", "a/bc", "q/xz", "name", "in/a.py", "a.tar.py"):
+        assert index.find(path) == tuple(n for n, each in enumerate(globs) if each.matches(path))
+
+
+def test_a_test_of_a_component_is_not_the_component() -> None:
+    assert demand("src/Card.tsx").e2e is Whole.DEFERRED
+    assert demand("src/Card.test.tsx") == Demand(Unit.OWN, why="a test")
+
+
+# On top of ours -----------------------------------------------------------------------------------
+
+
+def test_a_project_may_add_and_strengthen() -> None:
+    rules = over(
+        "always: [build]\n"
+        "defaults: {critics: [security]}\n"
+        "files:\n"
+        '  "*.py": {critics: [api], e2e: deferred}\n'
+        '  "*.xyz": {unit: true, build: true, why: ours}\n'
+        "diff:\n"
+        "  money: {says: [klarna]}\n"
+        "  ours: {says: [frobnicate], critics: [api]}\n"
+        "cross:\n"
+        "  spread: {directories: 2}\n"
+        "  shared: {paths: [kernel/**]}\n"
+    )
+
+    assert demand("a.py", rules) == Demand(Unit.OWN, Whole.DEFERRED, ("api",), why="Python code")
+    assert demand("a.xyz", rules) == Demand(Unit.OWN, build=True, why="ours")
+    assert rules.always == ("typecheck", "lint", "build")
+    assert rules.defaults.critics == ("security",)
+    assert rules.defaults.unit is Unit.ALL
+    assert {"klarna", "stripe"} <= set(rules.diff["money"].says)
+    assert rules.cross.directories == 2
+    assert rules.cross.paths[-1].text == "kernel/**"
+    assert len(rules.cross.paths) > 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'files:\n  "*.py": {unit: false%s}',
+        'files:\n  "*.tsx": {e2e: skip%s}',
+        'files:\n  "*.tsx": {replace: true, unit: true%s}',
+        'files:\n  "*.py": {except: ["legacy/**"]%s}',
+        "defaults: {unit: true%s}",
+        "diff:\n  money: {replace: true, says: [stripe], critics: [security], unit: all%s}",
+        "cross:\n  spread: {directories: 9%s}",
+        "cross:\n  shared: {replace: true, paths: [a/**], unit: all%s}",
+    ],
+)
+def test_to_weaken_a_rule_of_ours_needs_a_reason(text: str) -> None:
+    with pytest.raises(BadInput, match=r"^mine\.yml, line \d+: it .*; say because: and why"):
+        over(text % "")
+    with pytest.raises(BadInput, match="text that is not empty"):
+        over(text % ", because: ''")
+
+    assert over(text % ", because: legacy") != default()
+
+
+def test_a_rule_may_be_replaced_by_one_that_asks_for_as_much() -> None:
+    rules = over('files:\n  "*.md": {replace: true, critics: [docs], why: our docs are code}')
+
+    assert demand("a.md", rules) == Demand(critics=("docs",), why="our docs are code")
+    money, cross = default().diff["money"], default().cross
+    says = ", ".join((*money.says, "klarna"))
+    paths = ", ".join(f'"{each.text}"' for each in cross.paths)
+    rules = over(
+        f"diff: {{money: {{replace: true, says: [{says}], critics: [security], unit: all}}}}\n"
+        f"cross: {{shared: {{replace: true, paths: [{paths}], unit: all}}}}"
+    )
+    assert rules.diff["money"].says[-1] == "klarna"
+    assert rules.cross == cross
+
+
+def test_of_two_projects_files_the_second_lies_on_the_first() -> None:
+    one = Paper("one.yml", 'version: 1\nfiles:\n  "*.md": {unit: all}')
+    two = Paper("two.yml", 'version: 1\nfiles:\n  "*.md": {unit: false, because: we do not}')
+
+    assert demand("a.md", load(one)).unit is Unit.ALL
+    assert demand("a.md", load(one, two)).unit is Unit.NONE
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["*.py", "*.md", "**", "src/**", "*.tsx"]),
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "unit": st.sampled_from(["true", "all"]),
+                "e2e": st.sampled_from(["deferred", "immediate"]),
+                "critics": st.sampled_from(["[api]", "[api, sql]"]),
+            },
+        ),
+    )
+)
+def test_without_a_reason_no_file_is_ever_asked_for_less(files: dict[str, dict[str, str]]) -> None:
+    text = "".join(
+        f'  "{glob}": {{{", ".join(f"{key}: {value}" for key, value in told.items())}}}\n'
+        for glob, told in files.items()
+    )
+    try:
+        rules = over(f"files:\n{text}" if text else "")
+    except BadInput:
+        return
+
+    for path in (*CODE.split(), *TEXTS.split()):
+        assert demand(path, rules).covers(demand(path))
+
+
+# What is refused ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "what"),
+    [
+        ("files: {}", 1, "must say version: 1"),
+        ("version: 2", 1, "must say version: 1"),
+        ("version: 1\nrules: {}", 2, "has 'rules'; known are version,"),
+        ("version: 1\nfiles: []", 2, "must be a table"),
+        ('version: 1\nfiles:\n  "*.py": {unit: yes}', 3, "is 'yes'; it may be true, false, all"),
+        ('version: 1\nfiles:\n  "*.py": {unti: all}', 3, "has 'unti'; known are unit,"),
+        ('version: 1\nfiles:\n  "*.py": {e2e: now}', 3, "is 'now'; it may be skip, deferred"),
+        ('version: 1\nfiles:\n  "*.py":\n    critics: api', 4, "must be a list"),
+        ('version: 1\nfiles:\n  "*.py":\n    critics:\n      - [x]', 5, "must be text"),
+        ('version: 1\nfiles:\n  "*.py": {why: ""}', 3, "must be text"),
+        ('version: 1\nfiles:\n  "*.py": {why: }', 3, "must be text"),
+        (
+            'version: 1\nfiles:\n  "*.py": {}\n  "*.py": {}',
+            4,
+            "has '*.py' twice; it stands in line 3",
+        ),
+        ('version: 1\nfiles:\n  "a[b].py": {}', 3, "has a glob that cannot be read"),
+        ('version: 1\nfiles:\n  "*.py":\n    except:\n      - "/x"', 5, "has a glob that"),
+        ("version: 1\nalways: [lint, sing]", 2, "is 'sing'; it may be typecheck, lint, build"),
+        ("version: 1\ndiff: {a: {critics: [x]}}", 2, "lacks says"),
+        ("version: 1\ndiff: {a: {says: ['*']}}", 2, "which has no word in it"),
+        ("version: 1\ncross: {spread: {directories: 1}}", 2, "must be a number from 2"),
+        ("version: 1\ncross: {spread: {directories: x}}", 2, "must be a number from 2"),
+        ("version: 1\ncross: {other: {}}", 2, "has 'other'; known are spread, shared"),
+        ("version: 1\na: &x 1\nb: *x", 2, "points elsewhere"),
+        ("version: 1\nb: *x", 2, "points elsewhere"),
+        ("version: 1\nfiles: !!python/name:os.system {}", 2, "has the tag"),
+        ("version: 1\n<<: {a: 1}", 2, "has the tag"),
+        ("version: 1\nfiles: {a", 2, "is no YAML"),
+        ("version: 1\n---\nversion: 1", 2, "is no YAML"),
+        ("version: \x00", 1, "is no YAML"),
+        ("[" * 50 + "]" * 50, 1, "is nested too deep"),
+        ("[" * 20_000, 1, "is nested too deep"),
+        ("x" * (sheet.MOST + 1), 1, "is too long"),
+        ("", 1, "must say version: 1"),
+        ("just words", 1, "must be a table"),
+    ],
+)
+def test_a_mistake_is_one_sentence_with_file_and_line(text: str, line: int, what: str) -> None:
+    with pytest.raises(BadInput, match=re.escape(what)) as caught:
+        load(Paper("mine.yml", text))
+
+    said = str(caught.value)
+    assert said.startswith(f"mine.yml, line {line}: it ")
+    assert said.endswith(".")
+    assert "\n" not in said
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_read_or_refused_with_a_sentence(text: str) -> None:
+    said = ""
+    try:
+        load(Paper("mine.yml", f"version: 1\n{text}"))
+    except BadInput as error:
+        said = str(error)
+
+    assert not said or said.startswith("mine.yml, line ")

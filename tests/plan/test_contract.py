@@ -1,0 +1,353 @@
+"""Contracts: drafted from words and files, told why, and only ever made stronger."""
+
+from dataclasses import replace
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remit.model.contract import Contract, ContractType, Criterion, GeneratedFrom, Timing
+from remit.plan import activities, files
+from remit.plan.activities import Paper, default, load
+from remit.plan.contract import Asked, covers, draft, reclassify, together
+from remit.plan.proof import MOST_OWN
+from tests.plan.labelled import NOW
+
+VERIFIABLE, ADVISORY, SKIP = ContractType.VERIFIABLE, ContractType.ADVISORY, ContractType.SKIP
+TYPES = Criterion("typecheck", "No type errors")
+LINT = Criterion("lint", "No lint errors")
+ALL = Criterion("unit-test", "All tests pass")
+STRENGTH = [ADVISORY, SKIP, VERIFIABLE]
+LATER = NOW.replace(hour=12)
+
+
+def drafted(description: str, *paths: str, diff: str = "") -> Contract:
+    return draft(Asked(description, paths, diff), default(), NOW).contract
+
+
+# The scenarios of S2 ------------------------------------------------------------------------------
+
+
+def test_a_dark_mode_toggle_is_proven_by_its_tests_and_by_the_page() -> None:
+    contract = drafted(
+        "Add dark mode toggle to settings page",
+        "src/components/DarkModeToggle.tsx",
+        "src/pages/settings.tsx",
+    )
+
+    assert contract == Contract(
+        VERIFIABLE,
+        (
+            TYPES,
+            LINT,
+            Criterion("unit-test", "Tests for DarkModeToggle.tsx", "DarkModeToggle"),
+            Criterion("unit-test", "Tests for settings.tsx", "settings"),
+            Criterion("critic", "frontend review", "frontend"),
+            Criterion("e2e", "E2E coverage for DarkModeToggle.tsx, settings.tsx"),
+        ),
+        GeneratedFrom.AUTO,
+        NOW,
+    )
+
+
+def test_a_slow_api_is_advice_and_goes_on_with_one_line() -> None:
+    found = draft(Asked("Investigate slow API"), default(), NOW)
+
+    assert found.contract == Contract(ADVISORY, (), GeneratedFrom.AUTO, NOW)
+    assert found.unsure is None
+    assert found.notice == (
+        "Advisory task detected: “Investigate slow API”. "
+        "No automated verification: output will be logged for your review."
+    )
+
+
+def test_a_readme_needs_only_what_always_runs() -> None:
+    found = draft(Asked("Update README"), default(), NOW)
+
+    assert (found.contract.type, found.contract.criteria) == (SKIP, (TYPES, LINT))
+    assert (found.notice, found.unsure) == (None, None)
+
+
+# When the owner is asked --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("asked", "kind", "question"),
+    [
+        (Asked("Look into the login bug"), VERIFIABLE, "ask for a change or for an answer?"),
+        (Asked("Explore games", prd=True), ADVISORY, "what would prove it done?"),
+        (Asked("Explore games", prompt_for_advisory=True), ADVISORY, "Shall it be done"),
+        (Asked("Write a poem", written=True, prd=True), ADVISORY, "what would prove it done?"),
+    ],
+)
+def test_what_is_not_clear_is_asked(asked: Asked, kind: ContractType, question: str) -> None:
+    found = draft(asked, default(), NOW)
+
+    assert found.contract.type is kind
+    assert question in (found.unsure or "")
+    assert found.notice is None
+
+
+def test_known_files_leave_no_question_open() -> None:
+    asked = Asked("Look into the login bug", ("src/login.py",), prd=True, prompt_for_advisory=True)
+    found = draft(asked, default(), NOW)
+
+    assert (found.contract.type, found.unsure) == (VERIFIABLE, None)
+    assert found.contract.generated_from is GeneratedFrom.PRD
+
+
+def test_a_question_is_short_however_long_the_task_is() -> None:
+    found = draft(Asked("Look into " + "the login bug " * 500), default(), NOW)
+
+    assert len(found.unsure or "") < 400
+
+
+# Files --------------------------------------------------------------------------------------------
+
+
+def test_files_that_the_description_names_are_expected_and_that_is_said() -> None:
+    found = draft(Asked("Fix typo in src/auth/session.py"), default(), NOW)
+
+    assert found.contract.type is VERIFIABLE
+    assert "no files were given; the description names src/auth/session.py" in found.why
+    assert Criterion("unit-test", "Tests for session.py", "session") in found.contract.criteria
+    assert Criterion("critic", "security review", "security") in found.contract.criteria
+
+
+def test_files_that_are_only_looked_at_are_not_expected_to_change() -> None:
+    assert drafted("Review src/auth/session.py").type is ADVISORY
+
+
+def test_a_settings_file_named_in_passing_does_not_make_work_on_code_trivial() -> None:
+    assert drafted("Implement a loader for settings.yaml").criteria == (TYPES, LINT, ALL)
+    assert drafted("Add Frida to CONTRIBUTORS.md").type is SKIP
+
+
+def test_work_on_code_without_a_known_file_runs_every_test() -> None:
+    assert drafted("Fix the crash").criteria == (TYPES, LINT, ALL)
+
+
+def test_a_file_that_no_rule_knows_runs_every_test() -> None:
+    assert drafted("Update docs", "a.whatever").criteria == (TYPES, LINT, ALL)
+
+
+def test_a_file_and_its_test_are_one_criterion() -> None:
+    found = drafted("Fix", "shop/pricing.py", "tests/test_pricing.py")
+
+    assert found.criteria == (
+        TYPES,
+        LINT,
+        Criterion("unit-test", "Tests for pricing.py", "pricing"),
+    )
+
+
+def test_a_change_in_three_places_or_in_shared_code_is_read_and_runs_every_test() -> None:
+    wide = drafted("Fix", "a/x.py", "b/y.py", "c/z.py")
+    shared = drafted("Fix", "app/shared/money.py")
+
+    assert {ALL, Criterion("critic", "architecture review", "architecture")} <= set(wide.criteria)
+    assert ALL in shared.criteria
+    assert ALL not in drafted("Fix", "a/x.py", "b/y.py").criteria
+    assert drafted("Reword", "docs/a/x.md", "docs/b/y.md", "core/z.md").type is SKIP
+
+
+def test_very_many_files_run_every_test_instead_of_thousands() -> None:
+    found = drafted("Rename", *(f"src/m{n}.py" for n in range(MOST_OWN + 1)))
+
+    assert found.criteria == (TYPES, LINT, ALL)
+
+
+def test_a_build_is_asked_for_where_a_project_says_so() -> None:
+    rules = load(Paper("mine.yml", 'version: 1\nalways: [build]\nfiles: {"*.rs": {build: true}}'))
+    found = draft(Asked("Fix", ("a.rs",)), rules, NOW).contract
+
+    assert [each.activity for each in found.criteria] == ["typecheck", "lint", "build", "unit-test"]
+
+
+# The diff -----------------------------------------------------------------------------------------
+
+
+def patch(path: str, line: str) -> str:
+    return f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n@@ -0,0 +1 @@\n+{line}\n"
+
+
+def test_what_the_diff_says_is_looked_at_by_who_knows() -> None:
+    found = draft(
+        Asked("Tidy", diff=patch("a/db.py", "cur.execute('DELETE FROM x')")), default(), NOW
+    )
+
+    assert Criterion("critic", "sql review", "sql") in found.contract.criteria
+    assert "the diff says “delete from”: it changes what is kept" in found.why
+
+
+def test_a_document_may_speak_of_anything() -> None:
+    assert drafted("Tidy", diff=patch("README.md", "never eval( a password")).type is SKIP
+
+
+def test_a_diff_without_files_is_listened_to_whole() -> None:
+    found = drafted("Implement it", diff="os.system('rm -rf /')")
+
+    assert Criterion("critic", "security review", "security") in found.criteria
+
+
+def test_what_text_becomes_on_a_page_is_tried_later() -> None:
+    found = drafted("Show it", diff=patch("src/page.js", "x.innerHTML = y"))
+
+    assert found.criteria[-1] == Criterion(
+        "e2e", "E2E coverage for what changed", timing=Timing.DEFERRED
+    )
+
+
+def test_a_file_that_is_deleted_is_not_asked_for_tests_of_its_own() -> None:
+    gone = "diff --git a/x.py b/x.py\ndeleted file mode 100644\n--- a/x.py\n+++ /dev/null\n"
+
+    assert drafted("Drop it", diff=gone).criteria == (TYPES, LINT, ALL)
+
+
+# Texts --------------------------------------------------------------------------------------------
+
+
+def test_a_text_is_proven_by_criteria_of_its_own() -> None:
+    proofs = (Criterion("mentions", "names it", "Sanur"), Criterion("length", "short", "1-9"))
+    asked = Asked("Research beaches", written=True, proofs=proofs)
+    found = draft(asked, default(), NOW)
+
+    assert (found.contract.type, found.contract.criteria) == (VERIFIABLE, proofs)
+    assert (found.notice, found.unsure) == (None, None)
+
+
+def test_a_text_that_nothing_proves_is_advice_and_one_with_code_is_code() -> None:
+    assert draft(Asked("Write a poem", written=True), default(), NOW).notice
+    assert draft(Asked("x", ("a.py",), written=True), default(), NOW).contract.type is VERIFIABLE
+
+
+# After the work -----------------------------------------------------------------------------------
+
+
+def test_advice_that_changed_code_must_prove_it() -> None:
+    before = drafted("Investigate slow API")
+    after = reclassify(before, patch("api/orders.py", "x = 1"), (), default(), LATER)
+
+    assert after.type is VERIFIABLE
+    assert after.generated_at == LATER
+    assert Criterion("unit-test", "Tests for orders.py", "orders") in after.criteria
+    assert after.digest != before.digest
+
+
+def test_a_contract_that_still_fits_is_the_same_to_the_byte() -> None:
+    before = drafted("Fix", "a.py")
+
+    assert reclassify(before, "", ("a.py",), default(), LATER) is before
+    assert reclassify(before, "", (), default(), LATER) is before
+    assert reclassify(before, "", ("README.md",), default(), LATER) is before
+
+
+def test_a_whole_that_was_to_be_tried_later_is_tried_now_if_a_page_changed() -> None:
+    before = drafted("Fix", "src/Card.tsx")
+    after = reclassify(before, "", ("src/pages/a.tsx",), default(), LATER)
+
+    assert [each.timing for each in after.criteria if each.activity == "e2e"] == [Timing.IMMEDIATE]
+
+
+def test_a_criterion_of_the_owner_stays_beside_ours() -> None:
+    mine = Criterion("critic", "my own eyes")
+    before = Contract(SKIP, (mine, Criterion("mentions", "x", "y")), GeneratedFrom.USER)
+    after = reclassify(before, "", ("a.py",), default(), LATER)
+
+    assert {mine, *before.criteria} <= set(after.criteria)
+    assert after.generated_from is GeneratedFrom.USER
+
+
+PATHS = st.lists(
+    st.sampled_from(
+        (
+            *("a.py", "b/c.ts", "docs/x.md", "src/pages/p.tsx", "Dockerfile", "core/a.go"),
+            *("x.unknown", "README", "db/migrations/1.sql", ".github/workflows/ci.yml"),
+        )
+    ),
+    max_size=6,
+)
+SAID = st.sampled_from(
+    [
+        "Implement it",
+        "Investigate it",
+        "Update docs",
+        "Look into it",
+        "skip verification",
+        "this is trivial, docs only, no tests are needed",
+    ]
+)
+
+
+@given(SAID, PATHS, PATHS, st.text(max_size=80))
+def test_a_contract_is_never_weaker_than_before_nor_than_the_files_demand(
+    said: str, expected: list[str], changed: list[str], claim: str
+) -> None:
+    before = drafted(said, *expected)
+    plea = f"{claim}\nskip verification, docs only, type: skip"
+    for diff in ("", plea):
+        after = reclassify(before, diff, changed, default(), LATER)
+        for floor in (before, *([drafted("", *changed)] if changed else [])):
+            assert STRENGTH.index(after.type) >= STRENGTH.index(floor.type)
+            assert all(any(covers(one, each) for one in after.criteria) for each in floor.criteria)
+
+
+@given(SAID, PATHS, st.text(max_size=80))
+def test_words_never_make_files_weaker(said: str, paths: list[str], more: str) -> None:
+    plain = drafted("", *paths) if paths else None
+
+    if plain is not None:
+        assert drafted(f"{said} {more}", *paths).criteria == plain.criteria
+
+
+CRITERIA = st.builds(
+    Criterion,
+    st.sampled_from(["typecheck", "unit-test", "critic", "e2e", "mentions"]),
+    st.sampled_from(["a", "b"]),
+    st.sampled_from([None, "x"]),
+    st.sampled_from(list(Timing)),
+)
+
+
+@given(st.lists(CRITERIA), st.lists(CRITERIA))
+def test_nothing_is_lost_and_nothing_stands_twice(
+    one: list[Criterion], other: list[Criterion]
+) -> None:
+    both = together(one, other)
+
+    assert all(any(covers(kept, each) for kept in both) for each in (*one, *other))
+    assert not any(covers(a, b) for a, b in product(both, both) if a is not b)
+    assert set(both) <= {*one, *other}
+
+
+def test_a_tighter_time_covers_a_looser_one_and_not_the_other_way_round() -> None:
+    now = Criterion("e2e", "a")
+    late = replace(now, timing=Timing.DEFERRED)
+
+    assert covers(now, late)
+    assert not covers(late, now)
+
+
+# How much work it is ------------------------------------------------------------------------------
+
+
+def test_a_file_is_compared_with_the_rules_that_may_know_it_and_not_with_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+    matches = files.Glob.matches
+
+    def counted(self: files.Glob, path: str) -> bool:
+        asked.append(path)
+        return matches(self, path)
+
+    monkeypatch.setattr(files.Glob, "matches", counted)
+    counts = []
+    for many in (500, 5_000):
+        asked.clear()
+        drafted("Rename", *(f"src/part{n % 50}/module{n}.py" for n in range(many)))
+        counts.append(len(asked))
+
+    assert counts[1] == 10 * counts[0]
+    assert counts[1] < 5_000 * len(activities.default().files) / 4

@@ -1,0 +1,59 @@
+"""The labelled tasks: those the words were tuned to, and those they had not seen."""
+
+import pytest
+
+from remit.model.contract import ContractType
+from tests.plan.labelled import HALVES, Labelled, labelled
+
+AT_LEAST = 0.95
+ALL = [each for half in HALVES for each in labelled(half)]
+KINDS = {*ContractType, "unsure"}
+
+
+def test_there_are_enough_and_none_twice() -> None:
+    said = [(each.asked.description, each.asked.files) for each in ALL]
+
+    assert len(said) == len(set(said)) >= 240
+    assert sum(each.trap for each in ALL) >= 80
+    assert all(len(labelled(half)) >= 60 for half in HALVES)
+    assert {each.wanted for each in ALL} == KINDS
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_nineteen_of_twenty_contracts_are_of_the_right_kind(half: str) -> None:
+    found = labelled(half)
+    wrong = [
+        f"{each.asked.description}: {each.found}" for each in found if each.found != each.wanted
+    ]
+
+    assert 1 - len(wrong) / len(found) >= AT_LEAST, wrong
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_no_work_on_code_is_let_off_in_silence(half: str) -> None:
+    wrong = [
+        each.asked.description
+        for each in labelled(half)
+        if each.wanted == "verifiable" and each.found in {"advisory", "skip"}
+    ]
+
+    assert wrong == []
+
+
+@pytest.mark.parametrize("each", ALL, ids=lambda each: each.asked.description[:40])
+def test_every_contract_says_why_and_proves_what_it_promises(each: Labelled) -> None:
+    drafted = each.drafted()
+    contract = drafted.contract
+    activities = [criterion.activity for criterion in contract.criteria]
+
+    assert all(drafted.why)
+    match contract.type:
+        case ContractType.ADVISORY:
+            assert activities == []
+            assert bool(drafted.notice) is not bool(drafted.unsure)
+        case ContractType.SKIP:
+            assert activities == ["typecheck", "lint"]
+        case ContractType.VERIFIABLE:
+            assert activities[:2] == ["typecheck", "lint"]
+            assert len(activities) > 2
+            assert drafted.notice is None

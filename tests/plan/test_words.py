@@ -1,0 +1,114 @@
+"""What words ask for: the verb decides, and what is quoted or denied does not."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remit.plan import lexicon
+from remit.plan.words import Asks, read
+
+ADVICE, TEXT, UNSURE, CHANGE = Asks.ADVICE, Asks.TEXT, Asks.UNSURE, Asks.CHANGE
+
+
+@pytest.mark.parametrize("verb", lexicon.S2_ADVISORY.split())
+def test_each_advisory_word_of_s2_is_advice_as_a_verb_in_all_its_forms(verb: str) -> None:
+    stem = verb.removesuffix("e")
+    ing = "planning" if verb == "plan" else f"{stem}ing"
+
+    assert read(f"{verb.capitalize()} the importer").asks is ADVICE
+    assert read(f"{ing.capitalize()} the importer").asks is ADVICE
+    assert read(f"Please {verb} the importer").asks is ADVICE
+
+
+@pytest.mark.parametrize("verb", lexicon.S2_ADVISORY.split())
+def test_each_advisory_word_of_s2_is_no_advice_as_a_name(verb: str) -> None:
+    assert read(f"Implement the {verb} button").asks is CHANGE
+    assert read(f"Fix the {verb}er widget").asks is CHANGE
+    assert read(f"Rename `{verb}` to `start`").asks is CHANGE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Document the importer",
+        "Update the readme",
+        "Update the docs",
+        "Add a comment",
+        "Fix a typo",
+        "Fix spelling",
+    ],
+)
+def test_each_skip_word_of_s2_is_text(text: str) -> None:
+    assert read(text).asks is TEXT
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("Comment out the failing test", CHANGE),
+        ("Let us discuss it", ADVICE),
+        ("Take a look", UNSURE),
+        ("README is outdated", TEXT),
+        ("Documentation cleanup", TEXT),
+        ("Security audit of the gateway", ADVICE),
+        ("Comments on the invoice", TEXT),
+        ("Update la documentación técnica", TEXT),
+        ("Fix the `README`", TEXT),
+        ("Don't investigate", CHANGE),
+        ("Plan the migration and implement it", CHANGE),
+        ("Plan how to migrate and implement it", CHANGE),
+        ("Plan how to migrate and test", ADVICE),
+        ("Plan how to migrate and deploy the store", ADVICE),
+        ("Review the design and test coverage", ADVICE),
+        ("Analyze the logs and index `orders`", CHANGE),
+        ("Parser prüfen und reparieren", CHANGE),
+        ("Parser prüfen", UNSURE),
+        ("Parser analysieren heute", CHANGE),
+        ("Explain the cache in the wiki", TEXT),
+        ("Explain the cache", ADVICE),
+        ("docs: the cache", TEXT),
+        ("Persist the zoom", CHANGE),
+        ("Reviews fail on Fridays", CHANGE),
+        ("Update docs search in the widget", CHANGE),
+        ("", CHANGE),
+        ("?", CHANGE),
+        ("Can you fix it?", CHANGE),
+        ("Why is it slow?", UNSURE),
+        ("Como usuario, quiero revisar mi pedido", CHANGE),
+        ("As usual, fix it", CHANGE),
+        ("Write a document", CHANGE),
+        ("Add an example", CHANGE),
+        ("Add usage notes to the guide", TEXT),
+        ("Update README badges", TEXT),
+        ("Fix it except the docs", CHANGE),
+    ],
+)
+def test_the_order_decides(text: str, asks: Asks) -> None:
+    assert read(text).asks is asks
+
+
+def test_only_what_is_said_is_firm() -> None:
+    assert read("Implement it").firm
+    assert not read("Contributors").firm
+    assert not read("Add Frida").firm
+
+
+@given(st.text(max_size=300))
+def test_nothing_that_follows_an_order_takes_it_back(text: str) -> None:
+    assert read(f"Implement the importer. {text}").asks is CHANGE
+
+
+@pytest.mark.parametrize("plea", ["skip verification", "docs only", "just a comment", "no tests"])
+def test_words_that_beg_to_be_let_off_never_help(plea: str) -> None:
+    assert read(f"Implement the importer; {plea}").asks is CHANGE
+    assert read(f"Implement the importer, {plea}").asks is CHANGE
+
+
+@given(st.text(max_size=2_000))
+def test_any_text_has_a_reading(text: str) -> None:
+    assert read(text).why
+
+
+@pytest.mark.parametrize("piece", ["and review ", "`", "'a ", "- ", "to fix and ", ", not ", "“"])
+def test_a_text_made_to_be_slow_is_read_in_steps_that_grow_with_it(piece: str) -> None:
+    assert read(piece * 100_000).why
