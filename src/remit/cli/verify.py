@@ -1,0 +1,189 @@
+"""`remit verify`: does the work in this folder meet its contract? It changes nothing."""
+
+import asyncio
+import json as jsons
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Final, cast
+
+from remit import settings as house_settings
+from remit.cli import clock, codes, out
+from remit.cli.options import AsJson, flag
+from remit.cli.out import Ink
+from remit.errors import BadInput
+from remit.model.codec import Json, JsonMap, from_json
+from remit.model.contract import (
+    DEFERRED,
+    Contract,
+    ContractType,
+    Criterion,
+    Finding,
+    GeneratedFrom,
+    Result,
+    Timing,
+    Verdict,
+)
+from remit.model.view import s3_contract, s3_results
+from remit.settings.projects import Project
+from remit.store.redact import Redactor
+from remit.verify import project, report, repository
+from remit.verify.command import CommandCheck, Terms
+from remit.verify.limits import Limits
+from remit.verify.presets import ACTIVITIES
+from remit.verify.sandbox import Sandbox
+
+_MOST: Final = 1_000_000  # characters of a contract, or of a diff
+_STYLE: Final = {Result.PASS: "green", Result.FAIL: "red", Result.SKIPPED: "yellow"}
+_NAMES: Final = {"generatedFrom": "generated_from", "generatedAt": "generated_at"}
+
+
+def verify(
+    *,
+    contract: Annotated[Path | None, flag("A contract as JSON; else drafted from changes.")] = None,
+    workspace: Annotated[Path, flag("The folder to check; else this one.")] = Path(),
+    files: Annotated[list[str] | None, flag("Check as if these files had changed.")] = None,
+    base: Annotated[str | None, flag("A commit: what decides is used as it was there.")] = None,
+    seconds: Annotated[int | None, flag("How long one check may take; else 600.")] = None,
+    json: AsJson = False,
+) -> int:
+    """Check the work in a folder against its contract, in a sandbox."""
+    where = workspace.resolve()
+    if not where.is_dir():
+        raise BadInput(
+            f"{workspace} is no folder; name one that holds a project.", field="workspace"
+        )
+    if seconds is not None and seconds < 1:
+        raise BadInput("seconds must be a whole number above 0.", field="seconds")
+    commit = repository.commit(where, base) if base is not None else None
+    wanted = _read(contract) if contract else _drafted(where, files or [], commit)
+    terms = Terms(commit, also=_within(contract, where))
+    work = _Work(where, wanted, terms, _project(where, seconds), quiet=json)
+    verdict = asyncio.run(work.verify())
+    if json:
+        told: JsonMap = {
+            "verificationContract": s3_contract(wanted),
+            "verificationResults": s3_results(verdict),
+        }
+        out.emit(told)
+    else:
+        _tell(wanted, verdict)
+    return codes.DONE if verdict.passed else codes.FAILED
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    where: Path
+    contract: Contract
+    terms: Terms
+    project: Project
+    quiet: bool
+
+    async def verify(self) -> Verdict:
+        ways = await asyncio.to_thread(
+            project.read,
+            self.where,
+            environ=os.environ,
+            given=self.project.argvs,
+            flaky=self.project.flaky,
+            base=self.terms.base,
+        )
+        limits = Limits(seconds=self.project.time_limit, memory=self.project.memory)
+        check = CommandCheck(ways, Sandbox(limits), _Now(), terms=self.terms, redact=Redactor())
+        findings: list[Finding] = []
+        for number, criterion in enumerate(self.contract.criteria, start=1):
+            if not self.quiet:
+                out.say(f"{number}/{len(self.contract.criteria)} {criterion.activity} …")
+            findings.append(await self._one(check, criterion))
+        return Verdict(tuple(findings), clock.now())
+
+    async def _one(self, check: CommandCheck, criterion: Criterion) -> Finding:
+        if criterion.timing is Timing.DEFERRED:
+            return Finding(criterion.activity, Result.SKIPPED, DEFERRED)
+        if criterion.activity not in ACTIVITIES:
+            why = "needs the words of a task or a model, which `remit verify` does not have"
+            return Finding(criterion.activity, Result.SKIPPED, why)
+        return await check.prove(criterion, str(self.where))
+
+
+class _Now:
+    """The machine's time, as a plug."""
+
+    now = staticmethod(clock.now)
+    sleep = staticmethod(asyncio.sleep)
+
+
+def _project(where: Path, seconds: int | None) -> Project:
+    """What the settings say of this folder, if there are any and they know it."""
+    known = house_settings.load().projects.values()
+    mine = (each for each in known if Path(each.path).expanduser().resolve() == where)
+    found = next(mine, Project(path=str(where)))
+    return replace(found, time_limit=seconds) if seconds is not None else found
+
+
+def _read(path: Path) -> Contract:
+    """A contract in S2's words: the object itself, or the task that has one."""
+    try:
+        said = jsons.loads(path.read_text("utf-8")[:_MOST])
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{path} cannot be read as a contract: {error}.", field="contract") from None
+    inner = said.get("verificationContract", said) if isinstance(said, dict) else said
+    if not isinstance(inner, dict):
+        sentence = (
+            f'{path} holds no contract; one looks like {{"type": "verifiable", "criteria": []}}.'
+        )
+        raise BadInput(sentence, field="contract")
+    ours = {_NAMES.get(name, name): value for name, value in inner.items()}
+    try:
+        contract = from_json(
+            Contract, cast("Json", {"generated_from": GeneratedFrom.USER.value, **ours})
+        )
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}", field="contract") from None
+    if contract.type is ContractType.VERIFIABLE and not contract.criteria:
+        raise BadInput(f"{path} has no criteria, so it could prove nothing.", field="contract")
+    return contract
+
+
+def _drafted(where: Path, files: Sequence[str], base: str | None) -> Contract:
+    """What the changes since a commit ask for; without changes, what every project is asked."""
+    from remit.plan import activities, contract  # noqa: PLC0415 - only who has no contract waits
+
+    changed, diff = tuple(files), ""
+    if not files and repository.is_one(where):
+        before = repository.tree(where, base or repository.commit(where, "HEAD"))
+        changed = repository.changed(where, before)
+        diff = repository.diff(where, before, changed, _MOST)
+    if not changed:
+        return _WHOLE
+    out.say(f"Changed: {report.paths(changed)}.")
+    asked = contract.Asked(f"Change {report.paths(changed)}", changed, diff)
+    return contract.draft(asked, activities.default(), clock.now()).contract
+
+
+def _within(contract: Path | None, where: Path) -> tuple[str, ...]:
+    """The contract itself decides, if it lies among the work."""
+    path = contract.resolve() if contract else None
+    return (path.relative_to(where).as_posix(),) if path and path.is_relative_to(where) else ()
+
+
+def _tell(contract: Contract, verdict: Verdict) -> None:
+    if contract.type is ContractType.ADVISORY:
+        out.line(Ink("Advisory: no check decides, so nothing is verified.", "yellow"))
+        return
+    for finding, said in report.lines(contract, verdict):
+        out.line(Ink(said, _STYLE[finding.result]))
+        for line in (finding.error or "").splitlines():
+            out.line(f"    {line}")
+    out.line(Ink(report.summary(verdict), "green" if verdict.passed else "red"))
+
+
+_WHOLE: Final = Contract(
+    ContractType.VERIFIABLE,
+    (
+        Criterion("typecheck", "No type errors"),
+        Criterion("lint", "No lint errors"),
+        Criterion("unit-test", "All tests pass"),
+    ),
+)

@@ -1,0 +1,37 @@
+"""How much a check may take: time, memory, processes, files. The kernel sees to it."""
+
+from dataclasses import dataclass
+from typing import Final
+
+MB: Final = 1024 * 1024
+_CORE: Final = 0  # a dump would hold what was in memory
+_OPEN: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    seconds: float = 600  # on the wall, for the whole of it
+    cpu: int = 600  # seconds, of each process
+    memory: int = 2048  # MB that one process may hold of its own
+    addresses: int = (
+        64 * 1024
+    )  # MB that one process may name; runtimes reserve far more than they use
+    processes: int = 512  # and threads, of all together
+    file: int = 512  # MB that one file may have
+    room: int = 1024  # MB for the workspace; it lies in memory and goes with the sandbox
+    scratch: int = 256  # MB for temporary files
+    output: int = 1  # MB of what is said that are kept, the last
+    report: int = 8  # MB that a report may have
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What `prlimit` is told; what it starts is bound by it and cannot raise it again."""
+        return (
+            f"--cpu={self.cpu}",
+            f"--data={self.memory * MB}",
+            f"--as={self.addresses * MB}",
+            f"--nproc={self.processes}",
+            f"--fsize={self.file * MB}",
+            f"--nofile={_OPEN}",
+            f"--core={_CORE}",
+        )

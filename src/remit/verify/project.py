@@ -1,0 +1,142 @@
+"""The ways in which a project's work is checked: the settings', else project.json's, else detected.
+
+    ways = read(place, given={"lint": ("make", "lint")}, environ=os.environ)
+    ways.of("lint")         # Way(("make", "lint"), "the settings")
+
+`project.json` is read at the commit that the work began from, where there is one: whoever does the
+work cannot change how it is checked.
+"""
+
+import json
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, cast
+
+from remit.errors import BadInput
+from remit.verify import presets, repository, toolchain
+from remit.verify.ground import INSTALLED
+from remit.verify.presets import ACTIVITIES, Argv, Lacking, Way
+from remit.verify.sandbox import Shown
+from remit.verify.toolchain import Toolchain
+
+FILE: Final = "project.json"
+ALWAYS: Final = frozenset({"typecheck", "lint"})  # asked of every change, tool or no tool
+_MOST: Final = 1_000_000  # characters
+_SHELL: Final = re.compile(r"[|&;<>`$(){}*?\n]")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What project.json says."""
+
+    commands: Mapping[str, Argv] = field(default_factory=dict)
+    flaky: frozenset[str] = frozenset()
+    prompt_for_advisory: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    place: Path  # where the project lies, and where its copy is seen inside
+    found: presets.Found
+    flaky: frozenset[str] = frozenset()
+    shown: tuple[Shown, ...] = ()
+    programs: tuple[Path, ...] = ()
+    prompt_for_advisory: bool = False
+
+    def of(self, activity: str) -> Way | Lacking:
+        """How an activity is checked, or why it cannot be and what to configure."""
+        way = self.found.get(activity)
+        if isinstance(way, Way):
+            return way
+        why = way.why if way else f"nothing in {self.place.name} says how to do {activity}"
+        return Lacking(f'{why}; set commands.{activity} = ["program", "word"] for this project')
+
+    def is_idle(self, activity: str) -> bool:
+        """Whether the project has no tool for something that is asked of every change."""
+        return activity in ALWAYS and activity not in self.found
+
+
+def read(
+    place: Path,
+    *,
+    environ: Mapping[str, str],
+    given: Mapping[str, Argv] | None = None,
+    flaky: Sequence[str] = (),
+    base: str | None = None,
+    workspace: Path | None = None,
+) -> Ways:
+    """Look at a project once; what its files say of how to check it is taken from `base`.
+
+    What the work brought along in its `workspace` counts only where the project itself has nothing.
+    """
+    place = place.resolve()
+    said = parse(_file_at(place, base))
+    tools = Toolchain(place, environ)
+    found = dict(presets.detect(workspace, tools)) if workspace else {}
+    found |= presets.detect(place, tools)
+    found |= {name: Way(argv, FILE) for name, argv in said.commands.items()}
+    found |= {name: Way(argv, "the settings") for name, argv in (given or {}).items()}
+    own = toolchain.installed(place, INSTALLED)
+    starts = [way.argv[0] for way in found.values() if isinstance(way, Way)]
+    programs = [Path(each) if "/" in each else tools.find(each) for each in starts]
+    seen = [each for program in programs if program for each in tools.sees(program)]
+    inside = {each.place for each in own}
+    shown = (*own, *(each for each in dict.fromkeys(seen) if each.place not in inside))
+    return Ways(
+        place,
+        found,
+        said.flaky | frozenset(flaky),
+        shown,
+        tuple(dict.fromkeys(program.parent for program in programs if program)),
+        said.prompt_for_advisory,
+    )
+
+
+def parse(text: str) -> Said:
+    """Read project.json; what it says besides is somebody else's."""
+    if not text:
+        return Said()
+    try:
+        whole = json.loads(text)
+    except ValueError as error:
+        raise BadInput(f"{FILE} is not valid JSON: {error}.") from None
+    if not isinstance(whole, dict):
+        raise BadInput(f"{FILE} must hold an object.")
+    prompts = whole.get("promptForAdvisory", False)
+    if not isinstance(prompts, bool):
+        raise BadInput(f"promptForAdvisory in {FILE} must be true or false, not {prompts!r:.60}.")
+    commands = whole.get("commands", {})
+    if not isinstance(commands, dict):
+        raise BadInput(f"commands in {FILE} must be an object: activity to a list of words.")
+    mine = {name: argv for name, argv in commands.items() if name in ACTIVITIES}
+    flaky = whole.get("flaky", [])
+    if not isinstance(flaky, list) or not all(isinstance(each, str) for each in flaky):
+        raise BadInput(f"flaky in {FILE} must be a list of activities.")
+    ways = {name: _argv(name, argv) for name, argv in mine.items()}
+    return Said(ways, frozenset(flaky), prompts)
+
+
+def _argv(name: str, value: object) -> Argv:
+    """A list of words; one text is taken apart if no shell would do more with it."""
+    if isinstance(value, str) and value.strip() and not _SHELL.search(value):
+        return tuple(shlex.split(value))
+    words = cast("list[object]", value) if isinstance(value, list) else []
+    if words and all(isinstance(word, str) and word and "\0" not in word for word in words):
+        return tuple(cast("list[str]", words))
+    raise BadInput(
+        f"commands.{name} in {FILE} is {value!r:.60}; no shell reads it, "
+        'so it must be a list of words: ["npm", "run", "lint"].'
+    )
+
+
+def _file_at(place: Path, base: str | None) -> str:
+    if base is not None:
+        held = repository.tree(place, base).get(FILE)
+        return repository.blob(place, held).decode("utf-8", "replace")[:_MOST] if held else ""
+    path = place / FILE
+    if not path.is_file() or path.is_symlink():
+        return ""
+    return path.read_text("utf-8", "replace")[:_MOST]

@@ -1,0 +1,43 @@
+"""A verdict as a person reads it."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from remit.model.contract import DEFERRED, Contract, Criterion, Finding, Result, Verdict
+
+MARKS: Final = {Result.PASS: "✓", Result.FAIL: "✗", Result.SKIPPED: "–"}
+
+
+def lines(contract: Contract, verdict: Verdict) -> Iterator[tuple[Finding, str]]:
+    """One line a criterion, with the finding it is about."""
+    for criterion, finding in zip(contract.criteria, verdict.findings, strict=False):
+        yield finding, f"{MARKS[finding.result]} {line(criterion, finding)}"
+
+
+def line(criterion: Criterion, finding: Finding) -> str:
+    named = f" ({criterion.pattern})" if criterion.pattern else ""
+    times = f", {finding.attempts} runs" if finding.attempts > 1 else ""
+    took = ""
+    if finding.started_at and finding.ended_at:
+        took = f", {(finding.ended_at - finding.started_at).total_seconds():.1f} s"
+    return f"{criterion.activity}{named}: {criterion.description}{times}{took}"
+
+
+def summary(verdict: Verdict) -> str:
+    """How it ended, in one sentence that does not claim more than was seen."""
+    counts = {each: sum(f.result is each for f in verdict.findings) for each in Result}
+    late = sum(f.result is Result.SKIPPED and f.error == DEFERRED for f in verdict.findings)
+    said = [f"{counts[Result.PASS]} of {len(verdict.findings)} passed"]
+    if counts[Result.FAIL]:
+        said.append(f"{counts[Result.FAIL]} failed")
+    if late:
+        said.append(f"{late} to be checked later")
+    if counts[Result.SKIPPED] - late:
+        said.append(f"{counts[Result.SKIPPED] - late} not checked")
+    return ", ".join(said) + "."
+
+
+def paths(names: Sequence[str], most: int = 5) -> str:
+    """A few names, and how many more."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,132 @@
+"""What git knows of a workspace, asked so that nothing in the repository is run.
+
+Its configuration may have been written by whoever worked there: it may name programs for hooks, for
+watching, for filters. So git only lists and hands out what was stored; what lies in the workspace
+is read and compared here.
+"""
+
+import hashlib
+import os
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from remit.errors import BadInput
+
+MOST: Final = 16 * 1024 * 1024  # bytes of a file that are compared
+_SECONDS: Final = 60
+_SAFE: Final = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
+_ENVIRON: Final = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "LC_ALL": "C",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+}
+_LINK: Final = "120000"
+_MODULE: Final = "160000"
+
+
+def is_one(workspace: Path) -> bool:
+    """Whether a folder lies in a git repository."""
+    return any((folder / ".git").exists() for folder in (workspace, *workspace.parents))
+
+
+def files(workspace: Path) -> tuple[str, ...]:
+    """What git tracks there or would: not what it is told to ignore."""
+    said = _git(workspace, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    return tuple(sorted(set(_names(said))))
+
+
+def commit(workspace: Path, named: str) -> str:
+    """The commit that a name means now."""
+    said = _git(workspace, "rev-parse", "--verify", "--end-of-options", f"{named}^{{commit}}")
+    return said.decode().strip()
+
+
+def tree(workspace: Path, at: str) -> Mapping[str, str]:
+    """Each file as it was at a commit, by what it held."""
+    found: dict[str, str] = {}
+    for line in _names(_git(workspace, "ls-tree", "-r", "-z", at)):
+        head, _, name = line.partition("\t")
+        mode, _, held = head.split(" ")
+        if mode not in (_LINK, _MODULE):
+            found[name] = held
+    return found
+
+
+def blob(workspace: Path, held: str) -> bytes:
+    return _git(workspace, "cat-file", "blob", held)
+
+
+def changed(workspace: Path, before: Mapping[str, str]) -> tuple[str, ...]:
+    """The files that are not as they were: written anew, changed, or gone."""
+    now = files(workspace)
+    there = {name for name in now if (workspace / name).is_file()}
+    touched = {name for name in there if not same(workspace / name, before.get(name))}
+    return tuple(sorted(touched | (before.keys() - there)))
+
+
+def same(path: Path, held: str | None) -> bool:
+    """Whether a file holds what git stored; the ends of lines may be this system's."""
+    if held is None or path.is_symlink():
+        return False
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return False
+    return held in (_name_of(content, held), _name_of(content.replace(b"\r\n", b"\n"), held))
+
+
+def _name_of(content: bytes, like: str) -> str:
+    """What git would call this content; it takes one of two hashes."""
+    kind = hashlib.sha256 if len(like) == len(hashlib.sha256().hexdigest()) else hashlib.sha1
+    return kind(b"blob %d\0" % len(content) + content).hexdigest()
+
+
+def _names(said: bytes) -> Iterator[str]:
+    return (os.fsdecode(name) for name in said.split(b"\0") if name)
+
+
+def _git(workspace: Path, *words: str) -> bytes:
+    try:
+        done = subprocess.run(  # noqa: S603 - words of our own
+            ("git", *_SAFE, *words),  # noqa: S607 - found by a PATH of our own
+            cwd=workspace,
+            env=_ENVIRON,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise BadInput(f"git did not answer in {workspace}: {error}.") from None
+    if done.returncode:
+        said = " ".join(done.stderr.decode("utf-8", "replace").split())[:200]
+        raise BadInput(f"git cannot say what is in {workspace}: {said or 'no reason given'}.")
+    return done.stdout
+
+
+def diff(workspace: Path, before: Mapping[str, str], names: Sequence[str], most: int) -> str:
+    """What changed, line by line, as far as it is text; no more than so many characters."""
+    import difflib  # noqa: PLC0415 - only who drafts from a diff needs it
+
+    pieces: list[str] = []
+    for name in names:
+        was = _text(blob(workspace, before[name])) if name in before else ""
+        path = workspace / name
+        now = _text(path.read_bytes()) if path.is_file() and not path.is_symlink() else ""
+        lines = difflib.unified_diff(
+            was.splitlines(), now.splitlines(), f"a/{name}", f"b/{name}", n=0, lineterm=""
+        )
+        pieces += lines
+        if sum(map(len, pieces)) > most:
+            break
+    return "\n".join(pieces)[:most]
+
+
+def _text(content: bytes) -> str:
+    return "" if b"\0" in content or len(content) > MOST else content.decode("utf-8", "replace")

@@ -1,0 +1,328 @@
+"""A place where code that nobody trusts may run: bubblewrap, or nowhere.
+
+    sandbox = Sandbox()
+    match await sandbox.run(("pytest", "-q"), ground):
+        case Ended(code, output, report): ...
+        case Refused(why): ...
+
+Inside there is no network, no home, no environment but a fixed few names, and a system that is only
+read. The workspace is a copy in memory: it is laid out anew for each run and is gone with it, so
+nothing that runs can change the owner's files, leave something behind, or prepare the ground for
+the next check. Where no sandbox can be had the answer is `Refused`, never a run without one.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from remit.verify.limits import MB, Limits
+
+REPORT: Final = "/tmp/report"  # noqa: S108 - inside, where nobody else is
+HOME: Final = "/tmp/home"  # noqa: S108 - as above
+NOBODY: Final = 65534
+_PLACES: Final = (Path("/usr/bin"), Path("/bin"), Path("/usr/local/bin"))
+_SYSTEM: Final = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+_ETC: Final = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d")
+_PATH: Final = "/usr/local/bin:/usr/bin:/bin"
+_GRACE: Final = 5.0  # seconds for what is still in a pipe once everything has ended
+_NO_FILES: Final = bytes(10_240)  # an archive that ends at once
+_READY: Final = b"ready\n"
+# The second stream is ours alone: first a word that the ground is laid, then the report. What the
+# command says, on either of its streams, goes to the first.
+_DRIVER: Final = f"""
+echo 1000 > /proc/self/oom_score_adj
+mkdir -p {HOME} && cd "$1" && tar -x -f - --no-same-owner && exec < /dev/null || exit 125
+ours=$PATH
+PATH=$2
+shift 2
+echo ready >&2
+"$@" 2>&1
+code=$?
+PATH=$ours
+if [ -f {REPORT} ]; then cat {REPORT} >&2; fi
+exit $code
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A folder of this machine that is seen inside, and never written."""
+
+    folder: Path
+    place: Path  # where it is seen
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What lies in the sandbox: the files of the workspace, packed, and the place they get."""
+
+    files: Path
+    place: Path
+    shown: tuple[Shown, ...] = ()
+    programs: tuple[Path, ...] = ()  # folders that are looked through before the system's
+    environ: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    code: int | None  # None: it took too long and was stopped
+    output: str
+    report: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    why: str
+
+
+class Sandbox:
+    def __init__(self, limits: Limits = Limits(), places: Sequence[Path] = _PLACES) -> None:  # noqa: B008 - frozen
+        self.limits = limits
+        self._places = places
+
+    async def run(self, argv: Sequence[str], ground: Ground) -> Ended | Refused:
+        """Run a command on a fresh copy of the ground; nothing of it is left when this returns."""
+        tools = self._tools()
+        if isinstance(tools, Refused):
+            return tools
+        try:
+            with ground.files.open("rb") as files:
+                words = (*tools.around(self.limits, ground), *argv)
+                return await self._run(words, files)
+        except OSError as error:
+            return Refused(f"The sandbox could not be started: {error.strerror or error}.")
+
+    async def trouble(self) -> str | None:
+        """Why nothing could be run on this machine; None if it can."""
+        with tempfile.TemporaryDirectory(prefix="remit-verify-") as folder:
+            files = Path(folder) / "files.tar"
+            files.write_bytes(_NO_FILES)
+            found = await self.run(("true",), Ground(files, Path("/nowhere")))
+        if isinstance(found, Refused):
+            return found.why
+        return None if found.code == 0 else f"A sandbox ran, and ended with {found.code}."
+
+    def _tools(self) -> "_Tools | Refused":
+        found = {name: self._find(name) for name in ("bwrap", "prlimit", "setpriv", "tar", "sh")}
+        for name, path in found.items():
+            if path is None and (name != "setpriv" or _is_root()):
+                package = "bubblewrap" if name == "bwrap" else f"what brings {name}"
+                return Refused(
+                    f"There is no {name} on this machine, and without a sandbox nothing is run; "
+                    f"install {package} (apt install bubblewrap)."
+                )
+        return _Tools(**{name: str(path) for name, path in found.items()})
+
+    def _find(self, name: str) -> Path | None:
+        # Not by PATH: who may write a folder in it would be the sandbox.
+        return next((at / name for at in self._places if os.access(at / name, os.X_OK)), None)
+
+    async def _run(self, words: Sequence[str], files: BinaryIO) -> Ended | Refused:
+        with _pipe() as (ear, mouth):
+            process = await asyncio.create_subprocess_exec(
+                *(words[0], "--info-fd", str(mouth.fileno()), *words[1:]),
+                stdin=files,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                env={},  # the first process inside keeps what it was started with for all to read
+                cwd="/",
+                start_new_session=True,
+                pass_fds=(mouth.fileno(),),
+            )
+            mouth.close()
+            first = asyncio.create_task(asyncio.to_thread(_first, ear))
+            return await self._heard(process, first)
+
+    async def _heard(
+        self, process: asyncio.subprocess.Process, first: asyncio.Task[int | None]
+    ) -> Ended | Refused:
+        assert process.stdout is not None  # noqa: S101 - a pipe was asked for
+        assert process.stderr is not None  # noqa: S101 - as above
+        said, aside = bytearray(), bytearray()
+        readers = (
+            asyncio.create_task(_read_last(process.stdout, said, self.limits.output * MB)),
+            asyncio.create_task(_read_first(process.stderr, aside, self.limits.report * MB)),
+        )
+        code: int | None = None
+        try:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self.limits.seconds):
+                    code = await process.wait()
+        finally:
+            _kill(process)
+            await process.wait()
+            await _gone(await first)
+            await asyncio.wait(readers, timeout=_GRACE)
+            for reader in readers:
+                reader.cancel()
+        return _ended(code, bytes(said), bytes(aside))
+
+
+@dataclass(frozen=True, slots=True)
+class _Tools:
+    bwrap: str
+    prlimit: str
+    setpriv: str
+    tar: str  # the driver finds it in the same places
+    sh: str
+
+    def around(self, limits: Limits, ground: Ground) -> tuple[str, ...]:
+        """The words before a command that put it into the sandbox."""
+        shown = ground.shown
+        outside: tuple[str, ...] = ()
+        if _is_root():
+            # The kernel does not count the processes of root; and who is nobody outside is
+            # nobody even if he should get out.
+            outside, shown = self._as_nobody(shown)
+        return (
+            *outside,
+            *(self.bwrap, *_NAMESPACES, *_system(), *_rooms(limits)),
+            *_binds(each for each in shown if not _within(each, ground)),
+            *("--perms", "0755", "--size", str(limits.room * MB), "--tmpfs", str(ground.place)),
+            *_binds(each for each in shown if _within(each, ground)),
+            *("--remount-ro", "/dev", "--remount-ro", "/"),
+            *(word for pair in _environ(ground).items() for word in ("--setenv", *pair)),
+            *("--chdir", str(ground.place), "--"),
+            *(self.prlimit, *limits.words, "--"),
+            *(self.sh, "-c", _DRIVER, "sandbox", str(ground.place), _path(ground)),
+        )
+
+    def _as_nobody(self, shown: Sequence[Shown]) -> tuple[tuple[str, ...], tuple[Shown, ...]]:
+        """A first shell, where folders that only root can reach are put where nobody can."""
+        staged = tuple(Shown(Path(f"/tmp/{n}"), each.place) for n, each in enumerate(shown))  # noqa: S108
+        pairs = zip(shown, staged, strict=True)
+        binds = (("--ro-bind", str(each.folder), str(stage.folder)) for each, stage in pairs)
+        nobody = (f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--")
+        words = (
+            *(self.bwrap, "--dev-bind", "/", "/", "--unshare-pid", "--die-with-parent"),
+            *("--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"),
+            *("--perms", "0755", "--tmpfs", "/tmp"),  # noqa: S108 - of this shell alone
+            *(word for bind in binds for word in bind),
+            *("--", self.setpriv, *nobody),
+        )
+        return words, staged
+
+
+_NAMESPACES: Final = (
+    *("--unshare-all", "--unshare-user", "--disable-userns"),
+    *("--uid", "1000", "--gid", "1000", "--hostname", "sandbox", "--cap-drop", "ALL"),
+    *("--die-with-parent", "--new-session", "--clearenv"),
+)
+
+
+def _system() -> tuple[str, ...]:
+    """The system, to be read: programs and libraries, and nothing that is about this machine."""
+    words = ["--ro-bind", "/usr", "/usr"]
+    for name in _SYSTEM:
+        path = Path(name)
+        if path.is_symlink():
+            words += ["--symlink", str(path.readlink()), name]
+        elif path.is_dir():
+            words += ["--ro-bind", name, name]
+    for name in _ETC:
+        words += ["--ro-bind-try", name, name]
+    return tuple(words)
+
+
+def _rooms(limits: Limits) -> tuple[str, ...]:
+    """Where may be written besides the workspace, and how much."""
+    return (
+        *("--proc", "/proc", "--dev", "/dev"),
+        *("--perms", "1777", "--size", str(64 * MB), "--tmpfs", "/dev/shm"),  # noqa: S108 - inside
+        *("--perms", "1777", "--size", str(limits.scratch * MB), "--tmpfs", "/tmp"),  # noqa: S108
+    )
+
+
+def _binds(shown: Iterable[Shown]) -> Iterator[str]:
+    for each in shown:
+        yield from ("--ro-bind", str(each.folder), str(each.place))
+
+
+def _within(shown: Shown, ground: Ground) -> bool:
+    return shown.place.is_relative_to(ground.place)
+
+
+def _path(ground: Ground) -> str:
+    """Where the command's programs are looked for; its own folders count for it alone."""
+    return ":".join((*map(str, ground.programs), _PATH))
+
+
+def _environ(ground: Ground) -> Mapping[str, str]:
+    return {
+        "PATH": _PATH,
+        "HOME": HOME,
+        "TMPDIR": "/tmp",  # noqa: S108 - inside
+        "LANG": "C.UTF-8",
+        "TZ": "UTC",
+        "USER": "sandbox",
+        "LOGNAME": "sandbox",
+        "TERM": "dumb",
+        "NO_COLOR": "1",
+        "CI": "1",
+        **ground.environ,
+    }
+
+
+def _ended(code: int | None, said: bytes, aside: bytes) -> Ended | Refused:
+    before, ready, report = aside.partition(_READY)
+    if not ready:
+        why = " ".join(before.decode("utf-8", "replace").split())[:300] or "it said nothing"
+        return Refused(f"The sandbox could not be set up ({why}), and without it nothing is run.")
+    return Ended(code, said.decode("utf-8", "replace"), report)
+
+
+async def _read_last(stream: asyncio.StreamReader, into: bytearray, most: int) -> None:
+    while piece := await stream.read(65_536):
+        into += piece
+        del into[:-most]
+
+
+async def _read_first(stream: asyncio.StreamReader, into: bytearray, most: int) -> None:
+    while piece := await stream.read(65_536):
+        into += piece[: max(most - len(into), 0)]
+
+
+@contextmanager
+def _pipe() -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    ear, mouth = os.pipe()
+    with os.fdopen(ear, "rb") as hears, os.fdopen(mouth, "wb", 0) as speaks:
+        yield hears, speaks
+
+
+def _first(ear: BinaryIO) -> int | None:
+    """A handle on the first process inside, which is the last to go; None if there was none."""
+    try:
+        return os.pidfd_open(int(json.loads(ear.read())["child-pid"]))
+    except (ValueError, KeyError, OSError):
+        return None
+
+
+async def _gone(first: int | None) -> None:
+    """Wait until the first process has ended: the kernel lets it go when no other is left."""
+    if first is None:
+        return
+    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(first, ended.set)
+    try:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(ended.wait(), _GRACE)
+    finally:
+        loop.remove_reader(first)
+        os.close(first)
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    # With the first process all that it started goes, whatever session it put itself in.
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _is_root() -> bool:
+    return os.geteuid() == 0

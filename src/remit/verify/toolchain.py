@@ -1,0 +1,92 @@
+"""Where the programs of a project are, and which folders they must see to run.
+
+A program is looked for in what the project installed, then in the operator's PATH. What lies
+outside the system is shown in the sandbox, to be read: the environment that a program belongs to,
+and the interpreter that this was made from. Never a home, nor anything above one.
+"""
+
+import os
+import pwd
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from remit.verify.sandbox import HOME, Shown
+
+_OWN: Final = (".venv/bin", "venv/bin", "node_modules/.bin")
+_SYSTEM: Final = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib64")))
+# Folders whose siblings hold keys: of a program there only its own folder is shown.
+_BARE: Final = frozenset({".local", ".cargo", ".config", ".bun", ".deno"})
+_FETCHED: Final[Mapping[str, tuple[str, ...]]] = {
+    "cargo": (".rustup", ".cargo/registry", ".cargo/git"),
+    "go": ("go/pkg/mod",),
+}
+ENVIRON: Final[Mapping[str, str]] = {"GOPROXY": "off", "GOTOOLCHAIN": "local"}
+
+
+class Toolchain:
+    """Finds programs for the project at `place`."""
+
+    def __init__(self, place: Path, environ: Mapping[str, str]) -> None:
+        self._place = place
+        real = pwd.getpwuid(os.geteuid()).pw_dir
+        self._home = Path(environ.get("HOME") or real)
+        self._homes = (self._home, Path(real))
+        path = (Path(each) for each in environ.get("PATH", "").split(":") if each)
+        own = (place / each for each in _OWN)
+        # A shim looks for the real program where the sandbox has none.
+        self._folders = (*own, *(each for each in path if each.name != "shims"))
+
+    def find(self, program: str) -> Path | None:
+        """The program, as it is called inside."""
+        for folder in self._folders:
+            path = folder / program
+            if path.is_file() and os.access(path, os.X_OK):
+                return path
+        return None
+
+    def sees(self, program: Path) -> tuple[Shown, ...]:
+        """The folders that a program needs to be shown."""
+        own = (Shown(each, each) for each in self._sees(program) if self._may_show(each))
+        # What was fetched before is found where the tool looks for it; keys beside it are not.
+        fetched = (
+            Shown(self._home / each, Path(HOME) / each)
+            for each in _FETCHED.get(program.name, ())
+            if (self._home / each).is_dir()
+        )
+        return tuple(dict.fromkeys((*own, *fetched)))
+
+    def _sees(self, program: Path) -> Iterator[Path]:
+        root = program.parent.parent
+        if (root / "pyvenv.cfg").is_file():
+            yield root
+            yield from _made_from(root)
+        elif not program.is_relative_to(self._place):
+            yield from self._prefix(program)
+            yield from self._prefix(program.resolve())
+
+    def _prefix(self, program: Path) -> Iterator[Path]:
+        folder = program.parent
+        bare = folder.name != "bin" or folder.parent.name in _BARE or folder.parent in self._homes
+        yield folder if bare else folder.parent
+
+    def _may_show(self, folder: Path) -> bool:
+        if not folder.is_dir() or any(folder.is_relative_to(each) for each in _SYSTEM):
+            return False
+        return not any(above.is_relative_to(folder) for above in (*self._homes, Path("/etc")))
+
+
+def installed(place: Path, folders: tuple[str, ...]) -> tuple[Shown, ...]:
+    """What the project installed beside its files; a link may lead anywhere and is not shown."""
+    paths = (place / each for each in folders)
+    return tuple(Shown(each, each) for each in paths if each.is_dir() and not each.is_symlink())
+
+
+def _made_from(root: Path) -> Iterator[Path]:
+    """The interpreter of a virtual environment."""
+    for line in (root / "pyvenv.cfg").read_text("utf-8", "replace").splitlines():
+        key, _, value = (part.strip() for part in line.partition("="))
+        home = Path(value)
+        # The file may say anything; a folder is an interpreter's if its library is there.
+        if key == "home" and home.name == "bin" and any(home.parent.glob("lib/python3*/os.py")):
+            yield home.parent

@@ -1,0 +1,229 @@
+"""`remit verify`: usable alone, in any repository."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from remit.cli.main import run
+from remit.settings import load
+from remit.settings.projects import Project
+from tests.verify import workshop
+
+CALC = "def add(a: int, b: int) -> int:\n    return a + b\n"
+TEST = "from calc import add\n\n\ndef test_add() -> None:\n    assert add(1, 2) == 3\n"
+FILES = {"ruff.toml": "", "calc.py": CALC, "tests/test_calc.py": TEST}
+CONTRACT = {
+    "type": "verifiable",
+    "criteria": [
+        {"activity": "lint", "description": "No lint errors"},
+        {"activity": "unit-test", "description": "It adds", "pattern": "add"},
+        {"activity": "e2e", "description": "All of it", "timing": "deferred"},
+    ],
+    "generatedFrom": "auto",
+    "generatedAt": "2026-02-28T10:00:00Z",
+}
+
+
+@pytest.fixture
+def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("REMIT_HOME", str(tmp_path / "no-house"))
+    monkeypatch.setenv("PATH", workshop.environ()["PATH"])
+    repo = workshop.repository(tmp_path / "repo", FILES)
+    monkeypatch.chdir(repo)
+    return repo
+
+
+def written(repo: Path, contract: object) -> str:
+    path = repo.with_name("contract.json")
+    path.write_text(json.dumps(contract))
+    return str(path)
+
+
+def test_a_folder_is_checked_and_reported(repo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = run(["verify", "--contract", written(repo, CONTRACT)])
+
+    out, err = capsys.readouterr()
+    assert code == 0
+    assert "✓ lint: No lint errors" in out
+    assert "✓ unit-test (add): It adds" in out
+    assert "– e2e: All of it" in out
+    assert out.endswith("2 of 3 passed, 1 to be checked later.\n")
+    assert "2/3 unit-test …" in err
+    assert not (repo.parent / "no-house").exists()
+
+
+def test_what_fails_is_shown_and_the_exit_says_so(
+    repo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repo / "calc.py").write_text(CALC.replace("+", "-"))
+
+    code = run(["verify", "--contract", written(repo, {"verificationContract": CONTRACT})])
+
+    out = capsys.readouterr().out
+    assert code == 1
+    assert "✗ unit-test (add)" in out
+    assert "assert -1 == 3" in out
+    assert "1 failed" in out
+
+
+def test_with_json_the_results_are_those_of_the_published_form(
+    repo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = run(["verify", "--json", "--contract", written(repo, CONTRACT)])
+
+    out, err = capsys.readouterr()
+    told = json.loads(out)
+    assert code == 0
+    assert err == ""
+    assert told["verificationResults"]["overall"] == "pending"
+    assert [each["status"] for each in told["verificationResults"]["criteria"]] == [
+        "pass",
+        "pass",
+        "skipped",
+    ]
+    assert told["verificationContract"]["criteria"][1]["pattern"] == "add"
+
+
+def test_without_a_contract_one_is_drafted_from_what_changed(
+    repo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repo / "calc.py").write_text(CALC + "\n\nONE = 1\n")
+
+    code = run(["verify"])
+
+    out, err = capsys.readouterr()
+    assert code == 0
+    assert "Changed: calc.py." in err
+    assert "✓ unit-test (calc): Tests for calc.py" in out
+
+
+def test_the_words_of_the_settings_are_taken_where_they_know_the_folder(
+    repo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = f'[projects.calc]\npath = "{repo}"\ncommands.lint = ["false"]\n'
+    workshop.write(repo.parent / "no-house", {"settings.toml": said})
+
+    assert run(["verify", "--contract", written(repo, CONTRACT)]) == 1
+    assert "false ended with exit code 1" in capsys.readouterr().out
+
+
+def test_nothing_in_the_repository_is_changed(repo: Path) -> None:
+    before = workshop.seen(repo)
+
+    run(["verify", "--contract", written(repo, CONTRACT)])
+
+    assert workshop.seen(repo) == before
+
+
+def test_with_a_base_what_decides_is_used_as_it_was(
+    repo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repo / "calc.py").write_text(CALC.replace("+", "-"))
+    (repo / "tests/test_calc.py").write_text("def test_add() -> None:\n    pass\n")
+    contract = written(repo, CONTRACT)
+
+    assert run(["verify", "--contract", contract]) == 0
+    assert run(["verify", "--contract", contract, "--base", "HEAD"]) == 1
+    assert "tests/test_calc.py (1 assert fewer)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("contract", "sentence"),
+    [
+        ("{", "cannot be read as a contract"),
+        ("[]", "holds no contract"),
+        ('{"type": "sure", "criteria": []}', "Contract.type is 'sure'; it may be verifiable"),
+        ('{"criteria": []}', "Contract lacks the field 'type'"),
+        ('{"type": "verifiable", "criteria": []}', "has no criteria, so it could prove nothing"),
+        ('{"type": "skip", "criteria": [{"activity": "lint"}]}', "lacks the field 'description'"),
+        ('{"type": "skip", "criteria": [], "run": "rm"}', "Contract has no field 'run'"),
+    ],
+)
+def test_a_contract_that_cannot_be_read_is_refused_in_a_sentence(
+    contract: str, sentence: str, repo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = repo.with_name("contract.json")
+    path.write_text(contract)
+
+    assert run(["verify", "--contract", str(path)]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["--workspace", "nowhere"], ["--seconds", "0"]])
+def test_what_makes_no_sense_is_refused(words: list[str], repo: Path) -> None:
+    assert run(["verify", *words]) == 2
+
+
+@pytest.mark.parametrize("base", ["no-such-branch", "--help"])
+def test_a_base_that_is_none_is_refused(base: str, repo: Path) -> None:
+    assert run(["verify", f"--base={base}"]) == 2
+
+
+def test_an_advisory_contract_is_not_called_verified(
+    repo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(["verify", "--contract", written(repo, {"type": "advisory", "criteria": []})])
+
+    assert "nothing is verified" in capsys.readouterr().out
+
+
+# The settings -------------------------------------------------------------------------------------
+
+
+def settings(folder: Path, text: str) -> dict[str, str]:
+    (folder / "settings.toml").write_text(text)
+    return {"REMIT_HOME": str(folder)}
+
+
+def test_a_project_is_read_from_the_settings(tmp_path: Path) -> None:
+    text = (
+        '[projects.shop]\npath = "/data/shop"\nspecialists = ["brain"]\nflaky = ["e2e"]\n'
+        'commands.unit-test = ["pytest", "-k{pattern}"]\nprompt_for_advisory = true\n'
+    )
+
+    shop = load(settings(tmp_path, text)).projects["shop"]
+
+    assert shop == Project(
+        path="/data/shop",
+        specialists=("brain",),
+        commands={"unit-test": ["pytest", "-k{pattern}"]},
+        flaky=("e2e",),
+        prompt_for_advisory=True,
+    )
+    assert shop.argvs == {"unit-test": ("pytest", "-k{pattern}")}
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('projects = "shop"', "projects in "),
+        ('[projects]\nshop = "/data"', "must be a table with a path"),
+        ("[projects.shop]", "lacks the field 'path'"),
+        ('[projects.Shop]\npath = "/data"', "a name is of small letters"),
+        ('[projects.shop]\npath = "data"', "path must be a full path"),
+        ('[projects.shop]\npath = "/data"\nsecrets = 1', "Known: path, specialists, commands"),
+        ('[projects.shop]\npath = "/d"\ncommands.lint = "ruff ."', "commands.lint must be a list"),
+        ('[projects.shop]\npath = "/d"\ncommands.lint = []', "commands.lint must be a list"),
+        ('[projects.shop]\npath = "/d"\ncommands.deploy = ["x"]', "'deploy' is no activity"),
+        ('[projects.shop]\npath = "/d"\nflaky = ["luck"]', "'luck' is no activity"),
+        ('[projects.shop]\npath = "/d"\ntime_limit = 0', "time_limit must be"),
+        ('[projects.shop]\npath = "/d"\nmemory = 1', "memory must be at least 64 MB"),
+    ],
+)
+def test_a_project_that_is_wrong_is_refused_by_name(
+    text: str, sentence: str, tmp_path: Path
+) -> None:
+    with pytest.raises(Exception, match=r"settings\.toml") as refused:
+        load(settings(tmp_path, text))
+
+    assert sentence in str(refused.value)
+
+
+def test_the_environment_is_not_changed_by_a_check(repo: Path) -> None:
+    before = dict(os.environ)
+
+    run(["verify", "--contract", written(repo, CONTRACT)])
+
+    assert dict(os.environ) == before

@@ -1,0 +1,382 @@
+"""Checks that run a program: what they find, and what they do not believe."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from remit.errors import BadInput
+from remit.model.contract import Criterion, Evidence, Finding, Result
+from remit.model.status import Status
+from remit.testing import START, FrozenClock
+from remit.verify import command, project
+from remit.verify.command import CommandCheck, Terms
+from remit.verify.limits import Limits
+from remit.verify.presets import Way
+from remit.verify.sandbox import Sandbox
+from tests.model.lifecycle_checks import task_in
+from tests.verify import workshop
+from tests.verify.workshop import SMALL, check, found
+
+CALC = "def add(a: int, b: int) -> int:\n    return a + b\n"
+TEST = "from calc import add\n\n\ndef test_add() -> None:\n    assert add(1, 2) == 3\n"
+PYPROJECT = "[tool.ruff]\n[tool.mypy]\nstrict = true\n[tool.pytest.ini_options]\n"
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    files = {"pyproject.toml": PYPROJECT, "calc.py": CALC, "tests/test_calc.py": TEST}
+    return workshop.repository(tmp_path / "repo", files)
+
+
+@pytest.mark.parametrize("activity", ["typecheck", "lint", "unit-test"])
+async def test_good_work_passes(activity: str, repo: Path) -> None:
+    assert await found(repo, activity) == Finding(
+        activity, Result.PASS, started_at=START, ended_at=START
+    )
+
+
+@pytest.mark.parametrize(
+    ("activity", "calc", "said"),
+    [
+        ("typecheck", "def add(a: int, b: int) -> int:\n    return str(a + b)\n", 'got "str"'),
+        ("lint", "import os\n" + CALC, "F401"),
+        ("unit-test", CALC.replace("+", "-"), "assert -1 == 3"),
+    ],
+)
+async def test_bad_work_fails_and_the_error_says_where(
+    activity: str, calc: str, said: str, repo: Path
+) -> None:
+    (repo / "calc.py").write_text(calc)
+
+    seen = await found(repo, activity)
+
+    assert seen.result is Result.FAIL
+    assert said in (seen.error or "")
+    assert "ended with exit code 1" in (seen.error or "")
+
+
+async def test_the_same_failure_has_the_same_error(repo: Path) -> None:
+    (repo / "calc.py").write_text(CALC.replace("+", "-"))
+
+    first, second = await found(repo, "unit-test"), await found(repo, "unit-test")
+
+    assert first.error == second.error
+
+
+async def test_a_check_leaves_the_workspace_as_it_was(repo: Path) -> None:
+    before = workshop.seen(repo)
+
+    for activity in ("typecheck", "lint", "unit-test"):
+        await found(repo, activity)
+
+    assert workshop.seen(repo) == before
+
+
+async def test_the_pattern_chooses_the_tests(repo: Path) -> None:
+    workshop.write(repo, {"tests/test_bad.py": "def test_other() -> None:\n    assert False\n"})
+
+    assert (await found(repo, "unit-test", "add")).result is Result.PASS
+    assert (await found(repo, "unit-test", "other")).result is Result.FAIL
+
+
+async def test_a_pattern_that_matches_no_test_fails(repo: Path) -> None:
+    seen = await found(repo, "unit-test", "DarkModeToggle")
+
+    assert seen.result is Result.FAIL
+    assert (seen.error or "").startswith("no test matches DarkModeToggle")
+
+
+async def test_tests_that_are_all_skipped_prove_nothing(repo: Path) -> None:
+    skipped = "import pytest\n\n\n@pytest.mark.skip\ndef test_add() -> None: ...\n"
+    workshop.write(repo, {"tests/test_calc.py": skipped})
+
+    seen = await found(repo, "unit-test")
+
+    assert (seen.error or "").startswith("no test ran; 1 were skipped")
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "import os\nos._exit(0)\n",
+        "import os, sys\nprint('1 passed in 0.01s')\nsys.stdout.flush()\nos._exit(0)\n",
+        "import sys\nsys.exit(0)\n",
+    ],
+)
+async def test_work_that_ends_the_tests_well_before_they_ran_is_not_believed(
+    hostile: str, repo: Path
+) -> None:
+    (repo / "calc.py").write_text(hostile + CALC)
+
+    seen = await found(repo, "unit-test")
+
+    assert seen.result is Result.FAIL
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "x; touch /tmp/escaped", "$(id)", "`id`", "a && b", "| cat", "> out", "'", '"', "*", "a\nb",
+        "not test_add", "not", "a or b", "--collect-only", "-x", " ", "", "{report}", "x" * 300,
+    ],
+)  # fmt: skip
+async def test_a_pattern_is_a_name_or_it_is_refused(pattern: str, repo: Path) -> None:
+    seen = await found(repo, "unit-test", pattern)
+
+    assert seen.result is Result.FAIL
+    assert "The pattern" in (seen.error or "")
+
+
+@pytest.mark.parametrize(
+    "pattern", ["x; touch y", "$(id)", "a && b", "'", '"', "a b", "--help", "*"]
+)
+def test_a_pattern_stays_part_of_one_word(pattern: str) -> None:
+    way = Way(("tool", "--only={pattern}", "end"), "tool")
+
+    assert command.words(way, pattern) == ("tool", f"--only={pattern}", "end")
+
+
+def test_a_pattern_that_stands_alone_cannot_become_an_option() -> None:
+    way = Way(("cargo", "test", "{pattern}"), "cargo")
+
+    with pytest.raises(BadInput, match="would be read as an option"):
+        command.words(way, "--help")
+
+
+def test_a_tool_that_reads_expressions_is_given_the_letters() -> None:
+    way = Way(("vitest", "--testNamePattern={regex}"), "vitest")
+
+    assert command.words(way, "a.b|.*") == ("vitest", r"--testNamePattern=a\.b\|\.\*")
+
+
+def test_without_a_pattern_its_word_is_left_out() -> None:
+    way = Way(("pytest", "-k{pattern}", "--junitxml={report}"), "pytest")
+
+    assert command.words(way, None) == ("pytest", "--junitxml=/tmp/report")
+
+
+async def test_words_of_the_settings_are_run_as_they_are_and_by_no_shell(repo: Path) -> None:
+    given = {"build": ("echo", "$HOME", "&&", "false", "*")}
+
+    seen = await check(repo, given=given).prove(Criterion("build", "It builds"), str(repo))
+
+    assert seen.result is Result.PASS
+
+
+async def test_a_pattern_that_the_configured_words_have_no_place_for_is_refused(repo: Path) -> None:
+    given = {"unit-test": ("true",)}
+
+    seen = await check(repo, given=given).prove(Criterion("unit-test", "Tests", "add"), str(repo))
+
+    assert "the settings has no {pattern}" in (seen.error or "")
+
+
+async def test_words_with_a_report_but_no_pattern_are_searched_for_it(repo: Path) -> None:
+    python = str(workshop.lean() / "bin/python")
+    given = {"unit-test": (python, "-m", "pytest", "--junitxml={report}")}
+    checks = check(repo, given=given)
+
+    good = await checks.prove(Criterion("unit-test", "Tests", "add"), str(repo))
+    bad = await checks.prove(Criterion("unit-test", "Tests", "subtract"), str(repo))
+
+    assert (good.result, bad.result) == (Result.PASS, Result.FAIL)
+    assert "no test matches subtract" in (bad.error or "")
+
+
+async def test_what_nobody_can_check_fails_and_says_what_to_configure(repo: Path) -> None:
+    seen = await found(repo, "e2e")
+
+    assert seen.result is Result.FAIL
+    assert seen.error == (
+        "nothing in repo says how to do e2e; "
+        'set commands.e2e = ["program", "word"] for this project'
+    )
+
+
+async def test_types_and_style_are_skipped_where_a_project_has_no_such_tool(tmp_path: Path) -> None:
+    repo = workshop.repository(tmp_path / "bare", {"calc.py": CALC})
+
+    for activity in ("typecheck", "lint"):
+        seen = await found(repo, activity)
+        assert seen.result is Result.SKIPPED
+        assert "nothing in bare says how" in (seen.error or "")
+
+
+async def test_a_tool_that_is_spoken_of_but_not_installed_fails(tmp_path: Path) -> None:
+    repo = workshop.repository(tmp_path / "repo", {"pyproject.toml": PYPROJECT, "calc.py": CALC})
+    ways = project.read(repo, environ={"PATH": "/nonexistent", "HOME": "/nonexistent"})
+
+    seen = await CommandCheck(ways, Sandbox(SMALL), FrozenClock()).prove(
+        Criterion("typecheck", "Types"), str(repo)
+    )
+
+    assert seen.result is Result.FAIL
+    assert "the project uses mypy, which is not installed" in (seen.error or "")
+
+
+async def test_without_a_sandbox_a_check_fails_with_the_reason(repo: Path, tmp_path: Path) -> None:
+    ways = project.read(repo, environ=workshop.environ())
+
+    seen = await CommandCheck(ways, Sandbox(SMALL, places=(tmp_path,)), FrozenClock()).prove(
+        Criterion("lint", "Style"), str(repo)
+    )
+
+    assert seen.result is Result.FAIL
+    assert "There is no bwrap on this machine" in (seen.error or "")
+
+
+async def test_what_takes_too_long_fails(repo: Path) -> None:
+    given = {"build": ("sleep", "600")}
+    limits = replace(SMALL, seconds=1)
+
+    seen = await check(repo, given=given, limits=limits).prove(
+        Criterion("build", "It builds"), str(repo)
+    )
+
+    assert seen.error == "sleep was stopped after 1 seconds"
+
+
+async def test_an_error_holds_no_secret_and_is_short(repo: Path) -> None:
+    key = "sk-proj-0123456789abcdef0123"
+    noisy = f"for n in range(9000):\n    print(n, 'line')\nprint('{key}')\nraise SystemExit(1)\n"
+    workshop.write(repo, {"noisy.py": noisy})
+    ways = project.read(repo, environ=workshop.environ(), given={"build": ("python3", "noisy.py")})
+
+    seen = await CommandCheck(
+        ways, Sandbox(SMALL), FrozenClock(), redact=lambda text: text.replace(key, "…")
+    ).prove(Criterion("build", "It builds"), str(repo))
+
+    assert key not in (seen.error or "")
+    assert "8999 line" in (seen.error or "")
+    assert len(seen.error or "") <= 2000
+
+
+async def test_what_a_program_paints_does_not_reach_a_terminal(repo: Path) -> None:
+    given = {"build": ("sh", "-c", r"printf '\033[31mred\033[0m\033]0;title\007\rover'; exit 1")}
+
+    seen = await check(repo, given=given).prove(Criterion("build", "It builds"), str(repo))
+
+    assert "red" in (seen.error or "")
+    assert (seen.error or "").replace("\n", "").isprintable()
+
+
+async def test_a_wavering_check_must_pass_three_times_in_a_row(tmp_path: Path) -> None:
+    said = '{"commands": {"e2e": ["true"]}, "flaky": ["e2e"]}'
+    repo = workshop.repository(tmp_path / "repo", {"project.json": said})
+
+    seen = await found(repo, "e2e")
+
+    assert (seen.result, seen.attempts) == (Result.PASS, 3)
+
+
+async def test_as_a_plug_it_takes_the_folder_that_was_worked_in(repo: Path) -> None:
+    task = task_in(Status.VERIFYING)
+    checks = command.checks(check(repo))
+
+    done = await checks["lint"].check(
+        task, Criterion("lint", "x"), Evidence("", workspace=str(repo))
+    )
+    nothing = await checks["lint"].check(task, Criterion("lint", "x"), Evidence(""))
+
+    assert done.result is Result.PASS
+    assert nothing.error == "no folder was worked in, so there is nothing to run"
+
+
+async def test_a_worktree_is_checked_with_what_the_project_installed(
+    repo: Path, tmp_path: Path
+) -> None:
+    """The copy is seen where the project lies, so its environment finds the changed files."""
+    worktree = tmp_path / "worktree"
+    workshop.git(repo, "worktree", "add", "--quiet", "--detach", str(worktree))
+    (worktree / "calc.py").write_text(CALC.replace("+", "-"))
+
+    checks = check(repo, workspace=worktree)
+    here = await checks.prove(Criterion("unit-test", "Tests"), str(repo))
+    there = await checks.prove(Criterion("unit-test", "Tests"), str(worktree))
+
+    assert (here.result, there.result) == (Result.PASS, Result.FAIL)
+
+
+# What decides is guarded --------------------------------------------------------------------------
+
+
+async def _guarded(repo: Path, *may_change: str) -> Finding:
+    base = workshop.git(repo, "rev-parse", "HEAD").strip()
+    terms = Terms(base=base, may_change=may_change)
+    return await check(repo, terms=terms).prove(Criterion("unit-test", "Tests"), str(repo))
+
+
+async def test_a_test_that_was_weakened_is_used_as_it_was_and_told(repo: Path) -> None:
+    (repo / "calc.py").write_text(CALC.replace("+", "-"))
+    (repo / "tests/test_calc.py").write_text("def test_add() -> None:\n    pass\n")
+
+    seen = await _guarded(repo)
+
+    assert seen.result is Result.FAIL
+    assert "assert -1 == 3" in (seen.error or "")
+    assert "tests/test_calc.py (1 assert fewer)" in (seen.error or "")
+
+
+async def test_good_work_passes_though_a_test_was_touched_and_that_is_told(repo: Path) -> None:
+    (repo / "tests/test_calc.py").unlink()
+
+    seen = await _guarded(repo)
+
+    assert seen.result is Result.PASS
+    assert "tests/test_calc.py (deleted)" in (seen.error or "")
+
+
+async def test_who_was_asked_to_change_tests_may(repo: Path) -> None:
+    (repo / "tests/test_calc.py").write_text("def test_other() -> None:\n    pass\n")
+
+    seen = await _guarded(repo, "tests/*")
+
+    assert (seen.result, seen.error) == (Result.PASS, None)
+
+
+async def test_a_new_test_is_run_and_not_complained_about(repo: Path) -> None:
+    workshop.write(repo, {"tests/test_more.py": "def test_more() -> None:\n    assert False\n"})
+
+    seen = await _guarded(repo)
+
+    assert seen.result is Result.FAIL
+    assert "Changed by the work" not in (seen.error or "")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("conftest.py", "def pytest_collection_modifyitems(items):\n    items.clear()\n"),
+        ("tests/conftest.py", "collect_ignore = ['test_calc.py']\n"),
+        ("pytest.ini", "[pytest]\naddopts = --deselect tests/test_calc.py::test_add\n"),
+        ("pyproject.toml", PYPROJECT + 'addopts = "--co"\n'),
+        ("tox.ini", "[pytest]\naddopts = --co\n"),
+    ],
+)
+async def test_what_steers_the_tests_cannot_be_turned(name: str, text: str, repo: Path) -> None:
+    (repo / "calc.py").write_text(CALC.replace("+", "-"))
+    workshop.write(repo, {name: text})
+
+    seen = await _guarded(repo)
+
+    assert seen.result is Result.FAIL
+    assert "assert -1 == 3" in (seen.error or "")
+    assert f"{name} (" in (seen.error or "")
+
+
+async def test_how_work_is_checked_is_read_from_before_the_work(repo: Path) -> None:
+    (repo / "calc.py").write_text(CALC.replace("+", "-"))
+    workshop.write(repo, {"project.json": '{"commands": {"unit-test": ["true"]}}'})
+
+    seen = await _guarded(repo)
+
+    assert seen.result is Result.FAIL
+    assert "pytest ended with exit code 1" in (seen.error or "")
+
+
+def test_the_limits_are_all_told_to_the_kernel() -> None:
+    said = " ".join(Limits().words)
+
+    for word in ("--cpu=", "--data=", "--as=", "--nproc=", "--fsize=", "--nofile=", "--core=0"):
+        assert word in said

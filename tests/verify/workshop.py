@@ -1,0 +1,126 @@
+"""A workshop for checks: repositories, a small Python with pytest in it, and a sandbox."""
+
+import io
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from remit.model.contract import Criterion, Finding
+from remit.testing import START, FrozenClock
+from remit.verify import ground, project
+from remit.verify.command import CommandCheck, Terms
+from remit.verify.limits import Limits
+from remit.verify.sandbox import Ended, Ground, Refused, Sandbox
+from remit.verify.toolchain import Toolchain
+
+SMALL: Final = Limits(seconds=60, memory=512, room=64, scratch=32, file=32)
+PYTHON: Final = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
+_PYTEST: Final = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments")
+
+
+def write(folder: Path, files: Mapping[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def repository(folder: Path, files: Mapping[str, str]) -> Path:
+    """A git repository with one commit."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write(folder, files)
+    git(folder, "init", "--quiet")
+    commit(folder)
+    return folder
+
+
+def commit(folder: Path) -> None:
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "as it was")
+
+
+def git(folder: Path, *words: str) -> str:
+    me = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+    done = subprocess.run(
+        ("git", *me, *words), cwd=folder, check=True, capture_output=True, text=True
+    )
+    return done.stdout
+
+
+def seen(folder: Path) -> dict[str, bytes]:
+    """Every file of a folder, git's own too."""
+    return {str(path): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+async def run(
+    argv: Sequence[str], workspace: Path, limits: Limits = SMALL, archive: Path | None = None
+) -> Ended | Refused:
+    """Run words in a sandbox on a copy of a folder."""
+    files = archive or workspace.with_name(f"{workspace.name}.tar")
+    with files.open("wb") as into:
+        ground.pack(workspace, into, instead={}, room=limits.room)
+    shown = Toolchain(workspace, {"HOME": str(Path.home())}).sees(PYTHON)
+    return await Sandbox(limits).run(argv, Ground(files, workspace, shown))
+
+
+async def ended(argv: Sequence[str], workspace: Path, limits: Limits = SMALL) -> Ended:
+    found = await run(argv, workspace, limits)
+    assert isinstance(found, Ended), found
+    return found
+
+
+def packed(workspace: Path, instead: Mapping[str, bytes | None] | None = None) -> bytes:
+    into = io.BytesIO()
+    ground.pack(workspace, into, instead=instead or {}, room=64)
+    return into.getvalue()
+
+
+def environ() -> dict[str, str]:
+    """A PATH with a Python that starts fast, then the tools of this environment."""
+    here = str(Path(sys.executable).parent)
+    return {"PATH": f"{lean() / 'bin'}:{here}:{os.environ['PATH']}", "HOME": str(Path.home())}
+
+
+@cache
+def lean() -> Path:
+    """A virtual environment with pytest and nothing else: no plugin is loaded for each run."""
+    import atexit  # noqa: PLC0415 - once a process
+    import tempfile  # noqa: PLC0415 - as above
+
+    root = Path(tempfile.mkdtemp(prefix="lean-"))
+    atexit.register(shutil.rmtree, root, ignore_errors=True)
+    root.chmod(0o755)
+    packages = root / f"lib/python3.{sys.version_info.minor}/site-packages"
+    (root / "bin").mkdir()
+    (root / "pyvenv.cfg").write_text(f"home = {PYTHON.parent}\n")
+    (root / "bin/python").symlink_to(PYTHON)
+    starter = root / "bin/pytest"
+    starter.write_text(f"#!{root}/bin/python\nfrom pytest import console_main\nconsole_main()\n")
+    starter.chmod(0o755)
+    installed = Path(pytest.__file__).parents[1]
+    for name in _PYTEST:
+        shutil.copytree(installed / name, packages / name)
+    return root
+
+
+def check(
+    place: Path,
+    *,
+    workspace: Path | None = None,
+    given: Mapping[str, tuple[str, ...]] | None = None,
+    terms: Terms = Terms(),  # noqa: B008 - frozen
+    limits: Limits = SMALL,
+) -> CommandCheck:
+    ways = project.read(place, environ=environ(), given=given, base=terms.base, workspace=workspace)
+    return CommandCheck(ways, Sandbox(limits), FrozenClock(START), terms=terms)
+
+
+async def found(place: Path, activity: str, pattern: str | None = None) -> Finding:
+    return await check(place).prove(Criterion(activity, "as asked", pattern), str(place))
