@@ -19,8 +19,8 @@ from remit.ports import Brain, Channel
 from remit.recall.session import Recall
 from remit.run import Outcome, Rooms, Wait, run
 from remit.testing import START, Memory, Outbox, script
-from remit.verify.text import CHECKS
 from remit.verify.verdict import Verifier
+from remit.verify.written import CHECKS
 
 SANUR = "I searched a lot. <deliverable>Sanur.</deliverable>"
 MUM = Delivery("outbox", "mum", id=DeliveryId("dlv-mum"))

@@ -14,8 +14,8 @@ from remit.model.reply import Ask, Prompt, Reply
 from remit.model.status import Reason
 from remit.settings import Brain, Settings
 from remit.testing import script
-from remit.verify.text import CHECKS
 from remit.verify.verdict import Verifier
+from remit.verify.written import CHECKS
 from remit.wiring import opened
 from tests.stage import stage
 
@@ -153,7 +153,7 @@ async def test_the_settings_say_which_brain(tmp_path: Path, kind: str) -> None:
         ("no-placeholder", None, "Dear [your name]", "'[your name]' was left in"),
         ("no-placeholder", None, "TODO later", "'TODO' was left in"),
         ("no-placeholder", None, "Lorem ipsum", "'Lorem ipsum' was left in"),
-        ("sorcery", None, "x", "no check of that name is installed; installed: length, mentions"),
+        ("sorcery", None, "x", "no check of that name is installed; installed: answers, form"),
     ],
 )
 async def test_a_check_says_what_it_found(

@@ -15,8 +15,8 @@ from remit.model.task import Taint, Task
 from remit.plan.draft import Planner
 from remit.run import MOST_CALLS, MOST_TURNS, Done, Outcome, Rooms, Wait, run
 from remit.testing import Memory, Outbox, PowerCut, ScriptedBrain, script
-from remit.verify.text import CHECKS
 from remit.verify.verdict import Verifier
+from remit.verify.written import CHECKS
 from tests.brain.tooling import SENDS, once, task, use
 from tests.stage import ME, NoRecall
 

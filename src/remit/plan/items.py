@@ -1,0 +1,129 @@
+"""A request in the things that it asks for, as far as its words tell them apart."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from remit.model.plan import Became, Clause
+
+_LINE: Final = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+(?P<item>\S.*)$", re.MULTILINE)
+_INLINE: Final = re.compile(
+    r"(?:^|(?<=\s))(?P<number>\d{1,2})[.)]\s+(?P<item>.+?)(?=\s+\d{1,2}[.)]\s|$)", re.DOTALL
+)
+_QUESTION: Final = re.compile(r"[^.?!:\n]+\?")
+_APART: Final = re.compile(
+    r"(?:,\s*(?:and|und|y|e|or|oder|o)\s+|;\s+|,\s+|\s+(?:and|und|y)\s+)", re.IGNORECASE
+)
+_ASKS: Final = re.compile(
+    r"(?:what|when|where|who|how|which|whether|why|was|wann|wo|wer|wie|welche[rsn]?|ob|warum"
+    r"|wieviel\w*|qué|cuándo|dónde|quién|cómo|cuál"
+    r"|cuáles|cuánt[oa]s?|si|a qué|until when|from when|bis wann|ab wann|recommend|suggest|tell"
+    r"|name|list|empfiehl|nenne|sag|dime|recomienda|propón)\b",
+    re.IGNORECASE,
+)
+_FACT: Final = re.compile(
+    r"\b(?:prices?|cost|fee|hours|times?|address|phone|contact|weight|battery|dates?|place"
+    r"|location|names?|deadline|fines?|requirements?|duration"
+    r"|total|score|preis|kosten|eintritt|adresse|sprechzeiten|öffnungszeiten|telefon\w*|lage"
+    r"|datum|frist|namen?|zahl|förderung|gewicht|dauer"
+    r"|precio|coste|dirección|horario|teléfono|correo|plazo|cuantía|requisitos|clima|alquiler"
+    r"|fecha|duración|nombre)\b",
+    re.IGNORECASE,
+)
+# Who is asked to write something is asked for one thing, whatever it is about.
+_WRITES: Final = re.compile(
+    r"\W*(?:please |bitte |por favor )?(?:(?:can|could) you )?(?:write|draft|compose|translate"
+    r"|remind|schreib|entwirf|verfass|übersetz|escrib|redact|traduc|invent)",
+    re.IGNORECASE,
+)
+_OWN: Final = re.compile(
+    r"\b(?:me|my|our|you|your|mich|mir|mein\w*|unser\w*|mi|mis|nuestr\w+)\b", re.IGNORECASE
+)
+_THE: Final = re.compile(
+    r"(?:the|der|die|das|den|el|la|los|las)\s+\w+(?:\s+\w+){0,3}\s*$", re.IGNORECASE
+)
+# "… about pets, notice and deposit": one word each, and all of them are asked for.
+_ABOUT: Final = re.compile(
+    r"\b(?:about|on|regarding|zu|zum|zur|über|nach|sobre|por)\s+(?P<what>\w+)\s*$", re.IGNORECASE
+)
+_SHORT: Final = 5  # words that one thing of an enumeration has at most
+_MANY: Final = 3
+_ORDER: Final = 2  # words of an order without an object
+
+
+def items(asked: str, clauses: Sequence[Clause]) -> tuple[str, ...]:
+    """What is asked for, one by one: the lines of a list, the questions, or the clauses.
+
+    A clause is taken apart where it asks several questions, or names several facts; "salt and
+    pepper" stays one thing.
+    """
+    for found in (_listed(asked), _numbered(asked), _questions(asked)):
+        if len(found) > 1:
+            return found
+    work = [each.text for each in clauses if each.became is Became.WORK] or [asked]
+    return tuple(_neat(part) for clause in work for part in _parts(clause) if _neat(part))
+
+
+def _listed(asked: str) -> tuple[str, ...]:
+    return tuple(_neat(each["item"]) for each in _LINE.finditer(asked))
+
+
+def _numbered(asked: str) -> tuple[str, ...]:
+    found = list(_INLINE.finditer(asked))
+    in_order = [int(each["number"]) for each in found] == list(range(1, len(found) + 1))
+    return tuple(_neat(each["item"]) for each in found) if in_order else ()
+
+
+def _questions(asked: str) -> tuple[str, ...]:
+    return tuple(_neat(each.group(0)) for each in _QUESTION.finditer(asked))
+
+
+def _parts(clause: str) -> Iterator[str]:
+    """The things that one clause names."""
+    if _WRITES.match(clause):
+        yield clause
+        return
+    ends = [found.span() for found in _APART.finditer(clause)]
+    cuts = [0, *(end for _, end in ends)]
+    stops = [*(start for start, _ in ends), len(clause)]
+    pieces = [clause[start:stop] for start, stop in zip(cuts, stops, strict=True)]
+    start = 0
+    for at in range(1, len(pieces)):
+        if _begins(pieces, at):
+            # "Find out, when …": the order alone is no thing that could be answered.
+            if start or len(pieces[0].split()) > _ORDER or _FACT.search(pieces[0]):
+                yield (
+                    clause[start : stops[at - 1]]
+                    if start
+                    else _first(pieces, stops[at - 1], clause)
+                )
+            start = cuts[at]
+    yield clause[start:]
+
+
+def _first(pieces: Sequence[str], stop: int, clause: str) -> str:
+    """The first thing; of "what it says about pets, notice and deposit" it is the pets."""
+    about = _ABOUT.search(pieces[0])
+    alone = about and not _FACT.search(clause) and not _ASKS.match(pieces[1].strip())
+    return about["what"] if about and alone else clause[:stop]
+
+
+def _begins(pieces: Sequence[str], at: int) -> bool:
+    """Whether a piece is a thing of its own."""
+    piece = pieces[at].strip()
+    if _ASKS.match(piece):
+        return True
+    if len(piece.split()) > _SHORT and not _FACT.search(" ".join(piece.split()[:_SHORT])):
+        return False
+    if _FACT.search(piece):
+        return True
+    rest = [each.strip() for each in pieces[1:] if len(each.split()) <= _SHORT]
+    listed = len(pieces) >= _MANY and not any(_OWN.search(each) for each in rest)
+    if any(_FACT.search(each) for each in rest) and len(piece.split()) <= 2:  # noqa: PLR2004
+        return listed
+    about = _ABOUT.search(pieces[0]) is not None
+    return listed and (_THE.match(piece) is not None or (about and len(piece.split()) == 1))
+
+
+def _neat(item: str) -> str:
+    return " ".join(item.split()).strip(" ,;")

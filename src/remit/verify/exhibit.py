@@ -1,0 +1,90 @@
+"""What a critic is shown: the files that were changed, or the text, in numbered lines."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from remit.model.contract import Evidence
+
+MOST: Final = 24_000  # characters that are shown at once
+MOST_SHEETS: Final = 12
+_MOST_BYTES: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    number: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A run of lines of one file, as many as can be read at once."""
+
+    name: str
+    lines: tuple[Line, ...]
+
+    def says(self, number: int) -> str | None:
+        return next((line.text for line in self.lines if line.number == number), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Unshown:
+    """Why something cannot be shown to a critic."""
+
+    why: str
+
+
+def sheets(evidence: Evidence) -> tuple[Sheet, ...] | Unshown:
+    """All that is to be judged, or why it cannot be shown. What is left out is never passed."""
+    made: list[Sheet] = []
+    for name, text in _texts(evidence):
+        if isinstance(text, Unshown):
+            return text
+        made += _cut(name, text)
+    if len(made) > MOST_SHEETS:
+        most = MOST * MOST_SHEETS
+        return Unshown(f"it is too long for a critic, who reads at most {most} characters")
+    return tuple(made)
+
+
+def _texts(evidence: Evidence) -> Iterator[tuple[str, str | Unshown]]:
+    if evidence.workspace is None:
+        yield "the text", evidence.text
+        return
+    folder = Path(evidence.workspace).resolve()
+    for name in evidence.changed:
+        file = folder / name
+        if file.exists() or file.is_symlink():  # else it was deleted
+            yield name, _read(folder, file, name)
+
+
+def _read(folder: Path, file: Path, name: str) -> str | Unshown:
+    """A file of the workspace; a link that leads out of it is not followed."""
+    if not file.resolve().is_relative_to(folder) or not file.is_file():
+        return Unshown(f"{name} is no file of the workspace")
+    if file.stat().st_size > _MOST_BYTES:
+        return Unshown(f"{name} is too large for a critic")
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return ""  # a picture has no lines
+
+
+def _cut(name: str, text: str) -> Iterator[Sheet]:
+    lines: list[Line] = []
+    size = 0
+    for number, line in enumerate(text.splitlines(), 1):
+        if lines and size + len(line) > MOST:
+            yield Sheet(name, tuple(lines))
+            lines, size = [], 0
+        lines.append(Line(number, line[:MOST]))
+        size += len(line)
+    if lines:
+        yield Sheet(name, tuple(lines))
+
+
+def shown(sheet: Sheet) -> str:
+    """The lines with their numbers."""
+    return "\n".join(f"{line.number:>5}| {line.text}" for line in sheet.lines)

@@ -1,0 +1,54 @@
+"""What critics look for, read from a file: each has a name, and rules that hold or do not."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+
+import yaml
+
+from remit.errors import BadInput
+from remit.model.codec import Json, from_json
+
+
+@dataclass(frozen=True, slots=True)
+class Rubric:
+    name: str
+    reads: str  # what for
+    rules: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A rubric as the file has it."""
+
+    reads: str
+    rules: dict[str, str]
+
+
+def packaged() -> dict[str, Rubric]:
+    """The rubrics that come with Remit."""
+    text = resources.files("remit.verify").joinpath("rubrics.yml").read_text(encoding="utf-8")
+    return load(text, "rubrics.yml")
+
+
+def load(text: str, name: str) -> dict[str, Rubric]:
+    """Read rubrics; what is wrong with one is said with its name."""
+    try:
+        found: Json = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f" line {mark.line + 1}" if mark else ""
+        raise BadInput(f"{name}{line}: this is not YAML.", field=name) from None
+    if not isinstance(found, dict) or not found:
+        raise BadInput(f"{name}: it must map names of critics to rubrics.", field=name)
+    return {critic: _rubric(critic, each, name) for critic, each in found.items()}
+
+
+def _rubric(critic: str, written: Json, name: str) -> Rubric:
+    try:
+        read = from_json(_Written, written)
+    except BadInput as error:
+        raise BadInput(f"{name}, {critic}: {error}", field=critic) from None
+    if not read.rules:
+        raise BadInput(f"{name}, {critic}: a rubric needs at least one rule.", field=critic)
+    return Rubric(critic, read.reads, read.rules)

@@ -1,0 +1,201 @@
+"""Everything that was asked is answered.
+
+An item of the request is answered if the text has what such a question asks for (a price, a time,
+a name), or speaks in some form of what only this item speaks of, or has an entry of its number.
+Where a text could be an answer in words that nobody can foresee, it passes, with a note: what fails
+here is a text in which every sentence belongs to the other items, and none to this one.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from remit.model.contract import Criterion, Evidence, Finding, Result
+from remit.model.plan import Became
+from remit.model.task import Task
+from remit.verify.written.figures import figures
+from remit.verify.written.language import language_of
+from remit.verify.written.topics import QUESTIONS, SELF, THINGS, Answer, Topic, topics_of
+from remit.verify.written.wording import STOP, entries, fold, plain, says, sentences, stem, words
+
+_NUMBERED: Final = re.compile(r"\d{1,2}[.)]\s+(?P<item>.+)")
+_ASKING: Final = """
+    find check look tell give list show get compare research name answer know send include mention
+    note point thing things want need question questions detail details new current best good three
+    two five make sure today
+    finde such suche sag sagen nenn nenne gib zeig schau prüfe prüfen herausfinden heraussuchen
+    nachsehen schauen heraus recherchiere erreiche gibt nächste drei zwei fünf heute
+    busca dime averigua encuentra calcula muestra investiga lista compara información tres dos cinco
+    hoy
+"""
+_STOP: Final = frozenset(map(fold, (*STOP, *_ASKING.split())))
+_OPENER: Final = re.compile(
+    r"^(?:hi|hello|dear|hallo|liebe|hola|buenos|here (?:is|are)|hier (?:ist|sind)|aqui"
+    r"|i (?:looked|found|checked|compared)"
+    r"|ich habe|he (?:buscado|encontrado)|let me know|i hope|hope this|feel free|best|kind|viele"
+    r"|mit freundlichen|un saludo"
+    r"|gern|sag bescheid|avisame|espero|enjoy|viel spass|have a|answers?|sources?|quellen?"
+    r"|fuentes?)\b"
+)
+_WHETHER: Final = re.compile(r"(?:.{0,20}\b)?(?:whether|if|ob|si)\b")
+_FEW: Final = 3  # words of an item that is nothing but a name
+_TWO: Final = 2
+_LEAST_ROOM: Final = 4  # words of a sentence that could be an answer
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    number: int
+    text: str
+    topics: Sequence[Topic]
+    terms: frozenset[str]  # what only this item speaks of
+
+    @property
+    def open(self) -> bool:
+        """Whether its answer may have none of its words: a text, or the names of things.
+
+        What is asked first is what all is about; later questions name what they want to know.
+        """
+        bare = fold(self.text)
+        asks = QUESTIONS.match(bare) if self.number == 1 else None
+        return any((SELF.match(bare), THINGS.match(bare), asks))
+
+    @property
+    def plain(self) -> bool:
+        """Whether its answer would say its own word: it names a thing, or asks whether."""
+        bare = fold(self.text)
+        return _WHETHER.match(bare) is not None or (len(self.terms) <= _FEW and not self.open)
+
+
+class Answers:
+    """`pattern` is the items, one a line, numbered; without it they are the task's own."""
+
+    async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
+        asked = _asked(task, criterion)
+        if not asked:
+            return Finding("answers", Result.PASS, "nothing in the request could be told apart")
+        text = plain(evidence.text)
+        if not _same_language(" ".join(asked), text):
+            return Finding(
+                "answers", Result.PASS, "the answer is in another language than the request"
+            )
+        missing, unsure = judge(asked, text)
+        if missing:
+            shown = "; ".join(f"“{each}”" for each in missing)
+            return Finding("answers", Result.FAIL, f"not answered: {shown}")
+        note = f"perhaps not answered: {unsure[0]}" if unsure else None
+        return Finding("answers", Result.PASS, note)
+
+
+def judge(asked: Sequence[str], text: str) -> tuple[list[str], list[str]]:
+    """Which items are not answered, and of which nobody can be sure."""
+    items = _items(asked)
+    told = Answer(text, fold(text), figures(text))
+    said = frozenset(fold(word) for word in words(text))
+    silent = [each for each in items if not _answered(each, told, said)]
+    rest = [each for each in items if each not in silent]
+    # Only who calls the other things by their names can be told to have left one out.
+    others = [each for each in rest if not each.open]
+    called = sum(_called(each, told, said) for each in others)
+    named = called >= _TWO and 2 * called > len(others)
+    listed = len(entries(text))
+    short = 1 < listed < len(items)  # it has a list, and the list has too few entries
+    sure = [
+        each.text
+        for each in silent
+        if each.topics
+        or (named and (each.plain or (short and not each.open)) and not _room(rest, text))
+    ]
+    return sure, [each.text for each in silent if each.text not in sure]
+
+
+def _asked(task: Task, criterion: Criterion) -> list[str]:
+    if criterion.pattern:
+        lines = criterion.pattern.splitlines()
+        return [
+            found["item"].strip() for line in lines if (found := _NUMBERED.fullmatch(line.strip()))
+        ]
+    clauses = task.request.clauses if task.request else ()
+    return [each.text for each in clauses if each.became is Became.WORK] or [
+        each.description for each in task.work
+    ]
+
+
+def _same_language(asked: str, text: str) -> bool:
+    one, other = language_of(asked), language_of(text)
+    return one is None or other is None or one == other
+
+
+def _items(asked: Sequence[str]) -> list[_Item]:
+    terms = [frozenset(_terms(each)) for each in asked]
+    return [
+        _Item(
+            number,
+            text,
+            topics_of(text),
+            mine - frozenset().union(*(yours for at, yours in enumerate(terms, 1) if at != number)),
+        )
+        for number, (text, mine) in enumerate(zip(asked, terms, strict=True), 1)
+    ]
+
+
+def _terms(item: str) -> list[str]:
+    bare = [fold(word) for word in words(item)]
+    numbers = re.findall(r"\d[\d.,]*\d|\d", item)
+    return [stem(word) for word in bare if word not in _STOP and len(word) > 2] + numbers  # noqa: PLR2004
+
+
+def _answered(item: _Item, told: Answer, said: frozenset[str]) -> bool:
+    if SELF.match(fold(item.text)) and not item.topics:
+        return True
+    spoken = _spoken(item, told, said)
+    if not item.topics:
+        return spoken
+    # Where it is plain what is missing, the other words count for nothing: they tell what it is
+    # about, and that may stand anywhere.
+    return all(
+        topic.seen(told) or topic.asked.search(told.folded) or (topic.loose and spoken)
+        for topic in item.topics
+    )
+
+
+def _called(item: _Item, told: Answer, said: frozenset[str]) -> bool:
+    """Whether the answer calls a thing by the name that the request has for it."""
+    by_name = any(topic.asked.search(told.folded) for topic in item.topics)
+    return by_name or _spoken(item, told, said)
+
+
+def _spoken(item: _Item, told: Answer, said: frozenset[str]) -> bool:
+    """Whether the answer speaks of what only this item speaks of."""
+    return not item.terms or any(
+        says(term, said) or (term[0].isdigit() and term in told.text) for term in item.terms
+    )
+
+
+def _room(rest: Sequence[_Item], text: str) -> bool:
+    """Whether a sentence is left that belongs to no other item and could be this one's answer."""
+    return any(not _belongs(each, rest) for each in _telling(text))
+
+
+def _telling(text: str) -> list[str]:
+    """The sentences that tell something: no greeting, no heading, no farewell."""
+    told = [each.text for each in entries(text)] or []
+    whole = [each for each in sentences(text) if not any(each in entry for entry in told)]
+    return [
+        each
+        for each in (*told, *whole)
+        if len(each.split()) >= _LEAST_ROOM
+        and not _OPENER.match(fold(each))
+        and not each.endswith(":")
+    ]
+
+
+def _belongs(sentence: str, items: Sequence[_Item]) -> bool:
+    said = frozenset(fold(word) for word in words(sentence))
+    told = Answer(sentence, fold(sentence), figures(sentence))
+    return any(
+        any(says(term, said) for term in item.terms)
+        or any(topic.seen(told) for topic in item.topics)
+        for item in items
+    )

@@ -1,0 +1,195 @@
+"""Everything in a text that could be made up and looked up: pages, addresses, dates, numbers."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from remit.verify.written import clocks, days, numbers, places
+from remit.verify.written.days import Day
+from remit.verify.written.numbers import Number
+from remit.verify.written.wording import fold
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    said: str
+    at: int
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    said: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Phone:
+    said: str
+    at: int
+    digits: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dated:
+    said: str
+    at: int
+    meant: tuple[Day, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    said: str
+    at: int
+    minutes: tuple[int, ...]  # of the day
+
+
+@dataclass(frozen=True, slots=True)
+class Lasting:
+    said: str
+    at: int
+    minutes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    said: str
+    at: int
+    number: Number
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A number in three parts or more, which counts nothing: 4.2.0."""
+
+    said: str
+    at: int
+
+
+Figure: TypeAlias = Page | Mail | Phone | Dated | Timed | Lasting | Amount | Code
+_Found: TypeAlias = tuple[int, Figure]  # with where it ends
+
+_MARKER: Final = re.compile(r"^[ \t]*(?:#+[ \t]*)?\d{1,3}[.)](?=[ \t]+\S)", re.MULTILINE)
+_NOTE: Final = re.compile(r"\[\^?\d{1,2}\]")
+_LABEL: Final = re.compile(
+    r"(?:\b(?:option|step|day|tip|idea|part|number|no|nr|day|week|question|item|point|schritt|tag"
+    r"|tipp|idee|teil|nummer"
+    r"|woche|frage|punkt|paso|dia|consejo|parte|numero|semana|pregunta|opcion|top|phase"
+    r"|fase)\b\.?|#)[ \t]*$"
+)
+_CALL: Final = re.compile(
+    r"(?:tel|phone|call|ring|fon|telefon\w*|mobil\w*|handy|fax|whatsapp|telefono|movil|llam\w+"
+    r"|\bunter|n[uú]mero)\W{0,3}(?:\w+\W{1,2}){0,2}$"
+)
+_CODE: Final = re.compile(
+    r"(?:(?<![\w.])|(?<=\bv))(?!\d{1,3}(?:\.\d{3})+(?!\d))\d+(?:\.\d+){2,}(?!\w)"
+)
+_OUT_OF: Final = re.compile(r"\d\s?(?:out of|of|von|sobre|de|/)\s?$")  # 7.9 out of 10
+_SCALES: Final = (5, 6, 10, 20, 100)
+_MOST_LABEL: Final = 20
+_SURE_DIGITS: Final = 9
+
+
+def figures(text: str) -> list[Figure]:
+    """Every figure of a text, in order. What numbers its lists and steps is none."""
+    left = _Left(text)
+    found = [
+        *left.claim(_mails(left)),
+        *left.claim(_pages(left)),
+        *left.claim(_dates(left)),
+    ]
+    for mark in (_MARKER, _NOTE):
+        left.blank(each.span() for each in mark.finditer(left.rest))
+    found += left.claim(_codes(left))
+    found += left.claim(_lengths(left))
+    found += left.claim(_times(left))
+    found += left.claim(_phones(left))
+    found += [figure for _, figure in _amounts(left)]
+    return sorted(found, key=lambda each: each.at)
+
+
+class _Left:
+    """A text, and what of it nobody has claimed yet."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.rest = text
+
+    def claim(self, found: Iterable[_Found]) -> list[Figure]:
+        """Take figures out of what is left, all at once."""
+        taken = list(found)
+        self.blank((figure.at, end) for end, figure in taken)
+        return [figure for _, figure in taken]
+
+    def blank(self, spans: Iterable[tuple[int, int]]) -> None:
+        parts, at = [], 0
+        for start, end in sorted(spans):
+            parts += [self.rest[at:start], "\x00" * (end - max(at, start))]
+            at = max(at, end)
+        self.rest = "".join((*parts, self.rest[at:]))
+
+    def before(self, at: int) -> str:
+        """A few words before a place, folded."""
+        return fold(self.text[max(0, at - 40) : at])
+
+
+def _mails(left: _Left) -> Iterator[_Found]:
+    for found in places.MAIL.finditer(left.rest):
+        yield found.end(), Mail(found.group(0), found.start())
+
+
+def _pages(left: _Left) -> Iterator[_Found]:
+    done = 0
+    for start, end, url in sorted(places.urls(left.rest)):
+        if start >= done and "\x00" not in url:
+            yield end, Page(url, start, places.address(url))
+            done = end
+
+
+def _dates(left: _Left) -> Iterator[_Found]:
+    for start, end, meant in days.find(left.rest):
+        yield end, Dated(left.text[start:end], start, meant)
+
+
+def _codes(left: _Left) -> Iterator[_Found]:
+    for found in _CODE.finditer(left.rest):
+        yield found.end(), Code(found.group(0), found.start())
+
+
+def _lengths(left: _Left) -> Iterator[_Found]:
+    for start, end, minutes in clocks.find_lengths(left.rest):
+        yield end, Lasting(left.text[start:end], start, minutes)
+
+
+def _times(left: _Left) -> Iterator[_Found]:
+    for start, end, minutes in clocks.find(left.rest):
+        yield end, Timed(left.text[start:end], start, minutes)
+
+
+def _phones(left: _Left) -> Iterator[_Found]:
+    for start, end, digits in places.phones(left.rest):
+        said = left.text[start:end]
+        long = len(digits) >= _SURE_DIGITS or re.search(r"\D", said)
+        sure = said[0] in "+0(" and long and not places.is_amount(said)
+        if sure or _CALL.search(left.before(start)):
+            yield end, Phone(said, start, digits)
+
+
+def _amounts(left: _Left) -> Iterator[_Found]:
+    for match in numbers.NUMBER.finditer(left.rest):
+        number = numbers.read(match)
+        if number is not None and not _is_label(number, left, match.start()):
+            yield match.end(), Amount(match.group(0).strip(), match.start(), number, match.end())
+
+
+def _is_label(number: Number, left: _Left, at: int) -> bool:
+    """Whether a number names a step, or the end of a scale."""
+    whole = number.values[0].amount
+    small = not number.unit and whole <= _MOST_LABEL
+    if not (small or whole in _SCALES):
+        return False
+    before = left.before(at)
+    step = small and _LABEL.search(before)
+    return bool(step or (whole in _SCALES and _OUT_OF.search(before)))

@@ -1,0 +1,103 @@
+"""What the text stands on is not older than it may be."""
+
+import re
+from datetime import date, timedelta
+from typing import Final
+
+from remit.model.contract import Criterion, Evidence, Finding, Reading, Result
+from remit.model.task import Task
+from remit.verify.written import days, places
+from remit.verify.written.days import Day
+from remit.verify.written.figures import Amount, Dated, figures
+from remit.verify.written.ground import Ground
+from remit.verify.written.sources import is_named
+
+_STAMP: Final = re.compile(
+    r"(?:published|posted|updated|last updated|as of|valid from|dated?|stand|aktualisiert"
+    r"|veröffentlicht|vom|gültig ab"
+    r"|publicad[oa]|actualizad[oa]|fecha|a fecha de|vigente desde)\b[^\n]{0,24}$",
+    re.IGNORECASE,
+)
+_TOP: Final = 30  # a date that begins a page is its own
+_SHOWN: Final = 60
+
+
+class Fresh:
+    """`pattern` is a number of days: what was read and used must not be older.
+
+    A page says its date itself, under a word like `published` or at its very top. One that says
+    none is as fresh as its reading. What is old but not used does no harm.
+    """
+
+    async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
+        wanted = criterion.pattern or ""
+        if not wanted.isdecimal():
+            return Finding("fresh", Result.FAIL, "the pattern must be a number of days, like 7")
+        if not evidence.read:
+            return Finding(
+                "fresh", Result.FAIL, f"nothing was read, so nothing is {wanted} days old at most"
+            )
+        today = _today(task, evidence)
+        oldest = today - timedelta(days=int(wanted))
+        dated = [(each, dated_on(each, today)) for each in evidence.read]
+        stale = [(each, day) for each, day in dated if day and day < oldest]
+        used = _used([each for each, _ in stale], _fresh(dated, oldest), evidence.text)
+        if used:
+            day = next(day for each, day in stale if each is used)
+            why = f"{used.place[:_SHOWN]} is of {day}, more than {wanted} days before {today}"
+            return Finding("fresh", Result.FAIL, why)
+        note = None if any(day for _, day in dated) else "nothing that was read says how old it is"
+        return Finding("fresh", Result.PASS, note)
+
+
+def dated_on(source: Reading, today: date) -> date | None:
+    """How old a source says it is; else the day it was read."""
+    head = source.text
+    for start, _, meant in sorted(days.find(head)):
+        before = head[max(0, start - 60) : start]
+        if start <= _TOP or _STAMP.search(before):
+            return _day(meant, today)
+    read = source.read_at.date() if source.read_at else None
+    return _in_address(source.place, today) or read
+
+
+def _today(task: Task, evidence: Evidence) -> date:
+    reads = [each.read_at for each in evidence.read if each.read_at]
+    begun = task.started_at or task.scheduled_for or task.created_at
+    return max(begun, *reads).date() if reads else begun.date()
+
+
+def _day(meant: tuple[Day, ...], today: date) -> date | None:
+    """What a stamp means: of two readings the one that lies in the past and nearer to today."""
+    read = [day for each in meant if (day := each.whole(today))]
+    return min(
+        read,
+        key=lambda day: (day > today + timedelta(days=1), abs((today - day).days)),
+        default=None,
+    )
+
+
+def _in_address(place: str, today: date) -> date | None:
+    if not places.is_page(place):
+        return None
+    found = [_day(meant, today) for _, _, meant in days.find(place)]
+    past = [day for day in found if day and day <= today]
+    return past[0] if past else None
+
+
+def _fresh(dated: list[tuple[Reading, date | None]], oldest: date) -> list[Reading]:
+    return [each for each, day in dated if day is None or day >= oldest]
+
+
+def _used(stale: list[Reading], fresh: list[Reading], text: str) -> Reading | None:
+    """A stale source that the text names, or whose figures stand in no fresh one."""
+    if not stale:
+        return None
+    known = Ground([each.text for each in fresh])
+    told = [each for each in figures(text) if isinstance(each, Amount | Dated)]
+    for each in stale:
+        ground = Ground([each.text])
+        alone = any(ground.has(figure) and not known.has(figure) for figure in told)
+        if alone or is_named(each, text) or not fresh:
+            return each
+    return None

@@ -1,0 +1,198 @@
+"""What a claim may stand on: every figure of what was read, and of the owner's own words."""
+
+import re
+from collections.abc import Iterable
+from datetime import date, timedelta
+from itertools import pairwise
+from typing import Final
+
+from remit.verify.written import clocks, numbers, places
+from remit.verify.written.days import Day, day_of
+from remit.verify.written.figures import (
+    Amount,
+    Code,
+    Dated,
+    Figure,
+    Lasting,
+    Mail,
+    Page,
+    Phone,
+    Timed,
+    figures,
+)
+from remit.verify.written.numbers import Value
+from remit.verify.written.wording import fold
+
+_HOUR: Final = 60
+_NOON: Final = 12
+_NEAR: Final = 0.05  # how far "about 1,500" may lie from what it rounds
+_CLOSE: Final = 1e-9
+
+
+class Ground:
+    """All that was read and said, as figures. `days` are of the work itself: its today."""
+
+    def __init__(self, texts: Iterable[str], days: Iterable[date] = ()) -> None:
+        self.pages: set[str] = set()
+        self.sites: set[str] = set()
+        self.names: set[str] = set()  # of letter boxes and versions
+        self.phones: set[str] = set()
+        self.days: list[Day] = [day_of(each) for each in days]
+        self.years: set[int] = {each.year for each in self.days if each.year}
+        self.times: set[int] = set()
+        self.lengths: set[int] = set()
+        self.amounts: set[float] = {float(year) for year in self.years}
+        for text in texts:
+            self._add(text)
+
+    def has(self, figure: Figure, *, hedged: bool = False) -> bool:
+        """Whether a figure stands there, in whatever spelling; hedged, whether one is near."""
+        match figure:
+            case Page():
+                return self.has_page(figure.address)
+            case Mail() | Code():
+                return fold(figure.said) in self.names
+            case Phone():
+                return any(places.same_phone(figure.digits, each) for each in self.phones)
+            case Dated():
+                return any(self.has_day(each) for each in figure.meant) or self._has_short(figure)
+            case _:
+                return self._has_quantity(figure, hedged=hedged)
+
+    def _has_short(self, figure: Dated) -> bool:
+        """Whether what looks like a day, `8.1.` or `16/11`, is a number or two."""
+        return not _short(figure.said).isdisjoint(self.amounts)
+
+    def has_page(self, address: str) -> bool:
+        return address in self.pages or ("/" not in address and address in self.sites)
+
+    def has_day(self, day: Day) -> bool:
+        """Whether this day is told; a year that nobody said is no part of it."""
+        known = day.year is None or day.year in self.years
+        return known and any(day.agrees(each) for each in self.days)
+
+    def has_value(self, value: Value, *, hedged: bool = False) -> bool:
+        amount, grain = value
+        if amount in self.amounts:
+            return True
+        most = max(grain / 2, amount * _NEAR if hedged else 0.0)
+        # To the last digit: who writes 19 for 18.7 has rounded, who writes 19 for 18 has not.
+        return any(abs(amount - each) <= most - _CLOSE for each in self.amounts)
+
+    def _has_quantity(self, figure: Timed | Lasting | Amount, *, hedged: bool) -> bool:
+        match figure:
+            case Timed():
+                whole = {m // _HOUR for m in figure.minutes if m % _HOUR == 0}
+                hours = whole | {hour % _NOON for hour in whole}
+                return not self.times.isdisjoint(figure.minutes) or not self.amounts.isdisjoint(
+                    hours
+                )
+            case Lasting():
+                return figure.minutes in self.lengths or self._is_told(figure.minutes)
+            case Amount():
+                values = figure.number.values
+                told = any(self.has_value(each, hedged=hedged) for each in values)
+                return told or not self.times.isdisjoint(_clock(figure))
+
+    def _is_told(self, minutes: int) -> bool:
+        """Whether so many minutes were told as a bare number, or as hours."""
+        return float(minutes) in self.amounts or minutes / _HOUR in self.amounts
+
+    def _add(self, text: str) -> None:
+        self.amounts |= numbers.spelled(text)
+        self.times |= clocks.find_words(text)
+        told = figures(text)
+        for figure in told:
+            self._learn(figure)
+        self.amounts |= _fields(text) | _shares(text)
+        clock = [each for each in told if isinstance(each, Timed)]
+        for first, second in pairwise(clock):
+            self.lengths |= {clocks.between(a, b) for a in first.minutes for b in second.minutes}
+
+    def _learn(self, figure: Figure) -> None:
+        match figure:
+            case Page():
+                self.learn_page(figure.said)
+            case Mail() | Code():
+                self.names.add(fold(figure.said))
+            case Phone():
+                self.phones.add(figure.digits)
+            case Dated():
+                self._learn_days(figure.meant)
+                self.amounts |= _short(figure.said)
+            case Timed():
+                self.times |= set(figure.minutes)
+                hours = {m // _HOUR for m in figure.minutes if m % _HOUR == 0}
+                self.amounts |= {float(each) for h in hours for each in (h, h % _NOON or _NOON)}
+            case Lasting():
+                self.lengths.add(figure.minutes)
+                self.amounts |= {
+                    float(figure.minutes),
+                    figure.minutes // _HOUR,
+                    figure.minutes % _HOUR,
+                }
+            case Amount():
+                self._learn_amount(figure)
+
+    def learn_page(self, url: str) -> None:
+        self.pages.add(places.address(url))
+        self.sites |= {places.host(url), places.site(url)}
+
+    def _learn_days(self, meant: tuple[Day, ...]) -> None:
+        self.days += meant
+        self.years |= {each.year for each in meant if each.year}
+        told = [part for each in meant for part in (each.year, each.day) if part]
+        self.amounts |= {float(part) for part in told}
+
+    def _learn_amount(self, figure: Amount) -> None:
+        self.amounts |= set(figure.number.amounts)
+        self.phones |= {digits for digits in (_digits(figure.said),) if digits}
+        year = figure.number.amounts[0]
+        if year in _YEARS:
+            self.years.add(int(year))
+
+
+_YEARS: Final = range(1500, 2101)
+_PHONE: Final = 7
+_PARTS: Final = {
+    1 / 2: re.compile(r"\b(?:half|halb\w*|halft\w*|medi[oa]|mitad)\b"),
+    1 / 3: re.compile(r"\b(?:a third|one third|drittel|tercio)\b"),
+    1 / 4: re.compile(r"\b(?:quarter|viertel|cuarto|cuarta parte)\b"),
+    3 / 4: re.compile(r"\b(?:three quarters|dreiviertel|tres cuartos)\b"),
+}
+_PARTED: Final = re.compile(r"[,;\t|]")
+
+
+def _clock(figure: Amount) -> set[int]:
+    """The time that a number may be, of which only the last says so: 8.30 to 16.30 Uhr."""
+    found = re.fullmatch(r"([01]?\d|2[0-3])\.([0-5]\d)", figure.said)
+    return {int(found[1]) * _HOUR + int(found[2])} if found else set()
+
+
+def _short(said: str) -> set[float]:
+    if re.fullmatch(r"\d+/\d+", said):
+        return {float(part) for part in said.split("/")}
+    return {float(said[:-1])} if re.fullmatch(r"\d+\.\d+\.", said) else set()
+
+
+def _fields(text: str) -> set[float]:
+    """The numbers of a table whose fields are parted by commas and no blanks: 640,38.4,62.59."""
+    fields = (each for line in text.splitlines() for each in _PARTED.split(line))
+    return {float(each) for each in fields if re.fullmatch(r"\d+(?:\.\d+)?", each)}
+
+
+def _shares(text: str) -> set[float]:
+    """Halves and quarters that are told in words, as shares of one and of a hundred."""
+    said = fold(text)
+    told = [share for share, words in _PARTS.items() if words.search(said)]
+    return {float(each) for share in told for each in (share, share * 100, round(share * 100))}
+
+
+def _digits(said: str) -> str:
+    bare = "".join(each for each in said if each.isdigit())
+    return bare if len(bare) >= _PHONE else ""
+
+
+def later(day: date, count: float) -> Day:
+    """The day so many days after another."""
+    return day_of(day + timedelta(days=int(count)))

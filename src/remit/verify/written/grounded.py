@@ -1,0 +1,253 @@
+"""Every number, date and address of a text stands in what was read or in the owner's own words.
+
+What is written out in words is not looked up (a text says "one" and "two" of everything), nor are
+the numbers of lists and steps, nor how many entries the text's own lists have. A sum, a difference
+or a share that follows from the text's own figures is worked out again. Everything else that is
+found nowhere was made up.
+"""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+from itertools import pairwise
+from typing import Final
+
+from remit.model.contract import Criterion, Evidence, Finding, Result
+from remit.model.task import Task
+from remit.verify.written import clocks, numbers, reckon
+from remit.verify.written.days import Day, day_of
+from remit.verify.written.figures import Amount, Dated, Figure, Lasting, Timed, figures
+from remit.verify.written.ground import Ground, later
+from remit.verify.written.wording import entries, fold, rows
+
+_HEDGE: Final = re.compile(
+    r"(?:\b(?:about|around|roughly|approximately|approx|some|nearly|almost|over|under|more than"
+    r"|less than|up to|close to|circa"
+    r"|ca|rund|etwa|ungefahr|knapp|fast|gut|uber|mehr als|weniger als|zirka|unos|unas|cerca de"
+    r"|cerca del|aproximadamente"
+    r"|casi|casi un|alrededor de|alrededor del|mas de|menos de|en torno a|hacia las|hacia)\b"
+    r"|[~≈])\W{0,3}(?:\w{1,3}\W)?$"
+)
+_RELATIVE: Final = re.compile(
+    r"\b(?:today|tomorrow|tonight|yesterday|week|weekend|month|heute|morgen|gestern|woche"
+    r"|wochenende|monat|hoy|manana"
+    r"|ayer|semana|mes|fin de semana"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|diens|donners|frei|sams|sonn)tags?"
+    r"|mittwochs?"
+    r"|lunes|martes|miercoles|jueves|viernes|sabados?|domingos?)\b"
+)
+_SPAN: Final = re.compile(r"\b(?:days?|tagen?|dias?|nights?|nachten?|noches?)\b")
+_WEEKS: Final = re.compile(r"\b(?:weeks?|wochen?|semanas?)\b")
+_YEARS: Final = re.compile(r"(?:years?|jahren?|anos?)\b")
+_TIMES: Final = re.compile(
+    r" (?:(?:working|business|full|ganze|volle) )?(?:hour|day|night|week|month|year|minute|star"
+    r"|degree|percent|euro|stund|tag|nacht"
+    r"|woche|monat|jahr|minut|stern|grad|prozent|uhr|hora|dia|noche|semana|mes|ano|estrella|and"
+    r"|und|bis|von|out)"
+)
+_PRICES: Final = 60
+_A_FEW: Final = 12
+_NEAR_DAYS: Final = 14
+MOST: Final = 100_000  # characters of a text
+_SHOWN: Final = 3
+_WINDOW: Final = 40
+
+
+class Grounded:
+    """No pattern. Fails with the first few figures that stand nowhere."""
+
+    async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
+        del criterion
+        if len(evidence.text) > MOST:
+            why = f"its {len(evidence.text)} characters are too many to look up; at most {MOST}"
+            return Finding("grounded", Result.FAIL, why)
+        # To look up a long reading takes seconds; others must not wait for it.
+        lost = await asyncio.to_thread(invented, task, evidence)
+        if not lost:
+            return Finding("grounded", Result.PASS)
+        shown = ", ".join(f"“{each.said}”" for each in lost[:_SHOWN])
+        more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
+        stands = "stand" if len(lost) > 1 else "stands"
+        why = f"{shown}{more} {stands} neither in what was read nor in the request"
+        return Finding("grounded", Result.FAIL, why)
+
+
+def invented(task: Task, evidence: Evidence) -> list[Figure]:
+    """The figures of the text that stand nowhere and follow from nothing."""
+    ground = ground_of(task, evidence)
+    told = figures(evidence.text)
+    text = evidence.text
+    stands = [ground.has(each, hedged=_hedged(text, each.at)) for each in told]
+    lost = [each for each, there in zip(told, stands, strict=True) if not there]
+    known = [each for each, there in zip(told, stands, strict=True) if there]
+    return _Reckoning(task, evidence, ground).left(lost, known)
+
+
+def ground_of(task: Task, evidence: Evidence) -> Ground:
+    """What was read, where it stood, and all that the owner said."""
+    read = [part for each in evidence.read for part in (each.place, each.text)]
+    ground = Ground([*read, *said(task)], _todays(task, evidence))
+    for each in evidence.read:
+        ground.learn_page(each.place)
+    return ground
+
+
+def said(task: Task) -> list[str]:
+    """The owner's own words."""
+    request = task.request.text if task.request else ""
+    return [request, task.instructions, task.title, *task.notes]
+
+
+def _todays(task: Task, evidence: Evidence) -> list[date]:
+    moments = (
+        *(task.created_at, task.scheduled_for, task.started_at, task.slot),
+        *(each.read_at for each in evidence.read),
+    )
+    return [each.date() for each in moments if isinstance(each, datetime)]
+
+
+def _hedged(text: str, at: int) -> bool:
+    return _HEDGE.search(fold(text[max(0, at - _WINDOW) : at])) is not None
+
+
+class _Reckoning:
+    """Works out again what a text may have worked out."""
+
+    def __init__(self, task: Task, evidence: Evidence, ground: Ground) -> None:
+        self._text = text = evidence.text
+        asked = {n for each in said(task) for n in _numbers(each)}
+        self._beside = reckon.beside(each.text for each in evidence.read)
+        self._columns = [column for each in evidence.read for column in reckon.columns(each.text)]
+        self._today = (task.started_at or task.scheduled_for or task.created_at).date()
+        self._ground = ground
+        self._asked = fold(" ".join(said(task)))
+        self._reckons = reckon.is_asked(self._asked)
+        self._counts = frozenset(numbers.spelled(text) | asked)
+        # So many as the owner said, at a price that was read.
+        if len(ground.amounts) <= _PRICES:
+            self._beside += [n * each for n in asked for each in ground.amounts]
+        self._own = {float(n) for n in (len(entries(text)), rows(text), *_tops(text)) if n}
+
+    def left(self, lost: list[Figure], known: list[Figure]) -> list[Figure]:
+        """What cannot be worked out; what was worked out helps with what comes after it."""
+        while True:
+            found = [each for each in lost if self._follows(each, known)]
+            if not found:
+                return lost
+            known = sorted((*known, *found), key=lambda each: each.at)
+            lost = [each for each in lost if each not in found]
+
+    def _follows(self, figure: Figure, known: Sequence[Figure]) -> bool:
+        match figure:
+            case Amount():
+                return self._amount(figure, known)
+            case Dated():
+                return any(self._day(each, known) for each in figure.meant)
+            case Timed():
+                return self._time(figure, known)
+            case Lasting():
+                return self._length(figure, known)
+            case _:
+                return False
+
+    def _amount(self, figure: Amount, known: Sequence[Figure]) -> bool:
+        own = not figure.number.unit and not self._own.isdisjoint(figure.number.amounts)
+        if own or _is_count(figure, self._text) or reckon.is_total(figure, self._columns):
+            return True
+        if self._counts_days(figure, known) or self._counts_years(figure):
+            return True
+        sentence = _sentence(self._text, figure.at, figure.end)
+        if not (self._reckons or reckon.is_fine(figure) or reckon.is_cued(sentence)):
+            return False
+        amounts = [each for each in known if isinstance(each, Amount) and not _is_year(each)]
+        told = reckon.told(amounts, self._text)
+        basis = reckon.Basis(told, self._counts, self._columns, self._beside)
+        hedged = _hedged(self._text, figure.at)
+        return reckon.reckoned(figure, basis, hedged=hedged, hundred="100" in sentence)
+
+    def _counts_years(self, figure: Amount) -> bool:
+        """Whether an amount is how many years have passed since one that is told."""
+        after = fold(self._text[figure.end : figure.end + 14]).strip()
+        if not _YEARS.match(after):
+            return False
+        years = self._ground.years
+        gone = {float(self._today.year - year - less) for year in years for less in (0, 1)}
+        return not gone.isdisjoint(figure.number.amounts)
+
+    def _counts_days(self, figure: Amount, known: Sequence[Figure]) -> bool:
+        """Whether an amount is how many days lie between two that are told."""
+        if not _SPAN.match(fold(self._text[figure.end : figure.end + 12]).strip()):
+            return False
+        told = [
+            self._today,
+            *(d for each in known if isinstance(each, Dated) for d in self._whole(each)),
+        ]
+        gaps = {abs((a - b).days) + more for a in told for b in told for more in (0, 1)}
+        return not gaps.isdisjoint(figure.number.amounts)
+
+    def _whole(self, figure: Dated) -> list[date]:
+        return [day for each in figure.meant if (day := each.whole(self._today))]
+
+    def _day(self, day: Day, known: Sequence[Figure]) -> bool:
+        """Whether a day is one that was spoken of as tomorrow or Friday, or so many days later."""
+        near = [self._today + timedelta(days=n) for n in range(-_NEAR_DAYS, _NEAR_DAYS + 1)]
+        if _RELATIVE.search(self._asked) and any(day.agrees(day_of(each)) for each in near):
+            return True
+        spans = [n for each in known if isinstance(each, Amount) for n in self._days(each)]
+        return any(day.agrees(later(self._today, n)) for n in spans)
+
+    def _days(self, figure: Amount) -> list[float]:
+        after = fold(self._text[figure.end : figure.end + 14]).strip()
+        weeks = 7 if _WEEKS.match(after) else 1
+        small = [n for n in figure.number.amounts if n <= 366]  # noqa: PLR2004 - a year of days
+        return [n * weeks for n in small] if weeks > 1 or _SPAN.match(after) else []
+
+    def _time(self, figure: Timed, known: Sequence[Figure]) -> bool:
+        clock = [m for each in known if isinstance(each, Timed) for m in each.minutes]
+        lasts = [each.minutes for each in known if isinstance(each, Lasting)]
+        ends = {(m + sign * n) % (24 * 60) for m in clock for n in lasts for sign in (1, -1)}
+        return not ends.isdisjoint(figure.minutes)
+
+    def _length(self, figure: Lasting, known: Sequence[Figure]) -> bool:
+        """Whether it lies between two times, or between two lengths, that are told."""
+        clock = [each for each in known if isinstance(each, Timed)]
+        gaps = {
+            clocks.between(a, b)
+            for one, other in pairwise(clock)
+            for a in one.minutes
+            for b in other.minutes
+        }
+        lasts = [each.minutes for each in known if isinstance(each, Lasting)]
+        gaps |= {abs(a - b) for a in lasts for b in lasts} | {a + b for a in lasts for b in lasts}
+        return figure.minutes in gaps
+
+
+def _numbers(text: str) -> set[float]:
+    amounts = {a for each in figures(text) if isinstance(each, Amount) for a in each.number.amounts}
+    return amounts | numbers.spelled(text)
+
+
+def _tops(text: str) -> tuple[int, ...]:
+    """How many entries the lists have on each level."""
+    depths = [each.depth for each in entries(text)]
+    return tuple(depths.count(depth) for depth in set(depths))
+
+
+def _is_count(figure: Amount, text: str) -> bool:
+    """Whether an amount is a few of something: 4 tickets. Days and hours are no such things."""
+    whole = figure.number.amounts[0]
+    few = not figure.number.unit and whole <= _A_FEW and figure.said.isdecimal()
+    after = fold(text[figure.end : figure.end + 24])
+    return few and re.match(r" [^\W\d_]{3,}", after) is not None and not _TIMES.match(after)
+
+
+def _is_year(figure: Amount) -> bool:
+    return not figure.number.unit and re.fullmatch(r"(?:1[5-9]|20)\d\d", figure.said) is not None
+
+
+def _sentence(text: str, at: int, end: int) -> str:
+    """The sentence or row that a figure stands in, and the row before it."""
+    start = max(text.rfind("\n", 0, at), *(text.rfind(mark, 0, at) for mark in (". ", "! ", "? ")))
+    stops = [found for mark in ("\n", ". ", "! ", "? ") if (found := text.find(mark, end)) >= 0]
+    return text[start + 1 : min(stops, default=len(text))]

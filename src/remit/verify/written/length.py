@@ -1,0 +1,85 @@
+"""How long a text is: in characters, words, sentences, paragraphs, or entries of its list."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from remit.model.contract import Criterion, Evidence, Finding, Result
+from remit.model.task import Task
+from remit.verify.written import places
+from remit.verify.written.wording import entries, paragraphs, plain, rows, sentences
+
+_PATTERN: Final = re.compile(
+    r"(?:(?P<least>\d+)\s*-\s*(?P<most>\d+)|<=\s*(?P<below>\d+)|>=\s*(?P<above>\d+)|(?P<just>\d+))"
+    r"(?:\s+(?P<unit>characters|words|sentences|paragraphs|lines|items))?"
+)
+_COUNTED: Final = re.compile(r"\w+(?:[.,:'’/@-]\w+)*")
+_ENDLESS: Final = 10**9
+_INLINE: Final = re.compile(r"[,;]\s+|\s+(?:and|or|und|oder|y|e|o)\s+")
+_LIST: Final = 2  # entries that make a list
+
+
+class Length:
+    """`pattern` is like `20-2000`, `<=200 words`, `>=3 sentences` or `5 items`."""
+
+    async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
+        del task
+        found = _PATTERN.fullmatch((criterion.pattern or "").strip())
+        if found is None:
+            why = "the pattern must look like 20-2000, <=200 words or 5 items"
+            return Finding("length", Result.FAIL, why)
+        unit = found["unit"] or "characters"
+        least = int(found["least"] or found["above"] or found["just"] or 0)
+        most = int(found["most"] or found["below"] or found["just"] or _ENDLESS)
+        counts = COUNTS[unit](evidence.text)
+        if any(least <= count <= most for count in counts):
+            return Finding("length", Result.PASS)
+        wanted = (criterion.pattern or "").removesuffix(unit).strip()
+        return Finding("length", Result.FAIL, f"{counts[0]} {unit}, not {wanted}")
+
+
+def count_words(text: str) -> int:
+    """The words that are read; an address is not."""
+    return len(_COUNTED.findall(places.URL.sub(" ", plain(text))))
+
+
+def _items(text: str) -> tuple[int, ...]:
+    """How many things a text lists. Where there is a list, it is what counts.
+
+    Entries may be counted over all lists, in the longest one, or on the top level alone; whichever
+    the owner meant, it is one of these. Without a list it may be rows, paragraphs, lines, sentences
+    or what commas part.
+    """
+    found = entries(text)
+    if len(found) >= _LIST:
+        top = min(each.depth for each in found)
+        level = [each for each in found if each.depth == top]
+        numbered = [each for each in level if each.number is not None]
+        runs = [sum(1 for _ in run) for run in _runs(text)]
+        return (len(level), len(numbered) or len(level), len(found), *runs)
+    if count := rows(text):
+        return (count,)
+    lines = [line for line in text.splitlines() if line.strip()]
+    inline = [len(_INLINE.split(each)) for each in sentences(text)]
+    loose = (len(paragraphs(text)), len(lines), len(sentences(text)), *inline)
+    return (max(loose), *loose, *(count - 1 for count in loose[:3]))
+
+
+def _runs(text: str) -> list[list[str]]:
+    """The lists of a text, each for itself."""
+    runs: list[list[str]] = []
+    for block in re.split(r"\n[ \t]*\n", text):
+        found = [each.text for each in entries(block)]
+        if found:
+            runs.append(found)
+    return runs
+
+
+COUNTS: Final[Mapping[str, Callable[[str], tuple[int, ...]]]] = {
+    "characters": lambda text: (len(text),),
+    "words": lambda text: (count_words(text),),
+    "sentences": lambda text: (len(sentences(text)),),
+    "paragraphs": lambda text: (len(paragraphs(text)),),
+    "lines": lambda text: (sum(1 for line in text.splitlines() if line.strip()),),
+    "items": _items,
+}

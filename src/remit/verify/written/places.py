@@ -1,0 +1,111 @@
+"""Where things stand and how people are reached: pages, sites, files, letter boxes, telephones."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+from urllib.parse import parse_qsl, urlsplit
+
+URL: Final = re.compile(r"(?:https?://|www\.)[^\s<>\"'“”„«»`|]+", re.IGNORECASE)
+MAIL: Final = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,6}")
+PHONE: Final = re.compile(
+    r"(?<![\w.,/-])(?:\+|\(\+?)?\d+\)?(?:(?:[ \u00a0/.-]|\)[ ]?|[ ]?\("
+    r"|[ ][/-][ ])\d+\)?){0,9}(?![\w%€$£])"
+)
+FILE: Final = re.compile(
+    r"(?<![\w/@.])[\w][\w./-]*\.(?:pdf|docx?|xlsx?|csv|tsv|md|txt|json|ya?ml|html?|py|odt|pptx?"
+    r"|eml|ics|log)\b",
+    re.IGNORECASE,
+)
+_DOMAIN: Final = re.compile(
+    r"(?<![\w@./-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+"
+    r"(?:com|org|net|edu|gov|info|eu|de|at|ch|es|fr|it|uk|nl|pl|us|io|ai|dev|app|tv|mx|ar|cl|co"
+    r"|pt|be|dk|se|no|fi|ie"
+    r"|int|news|blog|shop|online|example|test)\b(?!@)(?:/[^\s<>\"'“”|]*)?",
+    re.IGNORECASE,
+)
+# Under these, sites of different people lie; the name of the site is one label longer.
+_SUFFIXES: Final = """
+    co.uk org.uk ac.uk gov.uk com.au org.au net.au co.nz co.jp com.br com.mx com.ar com.co co.in
+    co.za com.tr com.es org.es gob.es com.cn com.sg com.hk co.kr com.pl co.at or.at github.io
+    gitlab.io blogspot.com wordpress.com substack.com medium.com tumblr.com netlify.app pages.dev
+"""
+_SHARED: Final = frozenset(_SUFFIXES.split())
+_TRAILING: Final = ".,;:!?)]}'\"*_>…"
+_FEW_DIGITS: Final = 7
+_MOST_DIGITS: Final = 15
+
+
+def urls(text: str) -> Iterator[tuple[int, int, str]]:
+    """Every address of a page, and the naked names of sites."""
+    for pattern in (URL, _DOMAIN):
+        for found in pattern.finditer(text):
+            bare = _trimmed(found.group(0))
+            if pattern is URL or not FILE.fullmatch(bare):
+                yield found.start(), found.start() + len(bare), bare
+
+
+def phones(text: str) -> Iterator[tuple[int, int, str]]:
+    """All that could be a telephone number; a large amount could be one, too."""
+    for found in PHONE.finditer(text):
+        digits = re.sub(r"\D", "", found.group(0))
+        if _FEW_DIGITS <= len(digits) <= _MOST_DIGITS and not _DATED.search(found.group(0)):
+            yield found.start(), found.end(), digits
+
+
+def same_phone(one: str, other: str) -> bool:
+    """Whether two numbers ring at the same place, with or without the code of the country."""
+    short, long = sorted((one.lstrip("0"), other.lstrip("0")), key=len)
+    return len(short) >= _FEW_DIGITS - 1 and long.endswith(short)
+
+
+def address(url: str) -> str:
+    """An address as it is compared: without scheme, `www.`, last slash, fragment and trackers."""
+    parts = _split(url)
+    if parts is None:
+        return url.casefold()
+    host, path, query = parts
+    kept = [f"{key}={value}" for key, value in parse_qsl(query) if not key.startswith("utm_")]
+    return host + path.rstrip("/") + ("?" + "&".join(sorted(kept)) if kept else "")
+
+
+def host(url: str) -> str:
+    parts = _split(url)
+    return parts[0] if parts else ""
+
+
+def site(url: str) -> str:
+    """The site that an address belongs to: one who may register names owns it."""
+    labels = host(url).split(".")
+    keep = 3 if ".".join(labels[-2:]) in _SHARED else 2
+    return ".".join(labels[-keep:])
+
+
+def is_page(place: str) -> bool:
+    return URL.match(place) is not None or _DOMAIN.fullmatch(place) is not None
+
+
+def _split(url: str) -> tuple[str, str, str] | None:
+    try:
+        parts = urlsplit(url if "://" in url else f"https://{url}")
+        name = parts.hostname or ""
+    except ValueError:
+        return None
+    return name.removeprefix("www."), parts.path, parts.query
+
+
+def _trimmed(found: str) -> str:
+    while found and found[-1] in _TRAILING:
+        if found[-1] == ")" and found.count("(") >= found.count(")"):
+            break
+        found = found[:-1]
+    return found
+
+
+def is_amount(text: str) -> bool:
+    """Whether groups of three with one sign between them look like a large number."""
+    return re.fullmatch(r"\d{1,3}([.,\u00a0 ])\d{3}(\1\d{3})*", text.strip()) is not None
+
+
+_DATED: Final = re.compile(
+    r"\d{4}-\d{2}-\d{2}|\d\d?[./]\d\d?[./]\d{2,4}|\b\d{1,2}[.:]\d{2}\b.*\d{1,2}[.:]\d{2}\b"
+)

@@ -1,0 +1,228 @@
+"""Sums, differences, shares: what an honest text works out from what it tells, worked out again.
+
+A figure counts as reckoned only where the sentence says that something was reckoned, and only from
+figures that the text itself tells: among all that was ever read, any number could be found.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, islice, permutations
+from typing import Final, NamedTuple
+
+from remit.verify.written.figures import Amount, figures
+from remit.verify.written.numbers import Value, spelled
+from remit.verify.written.wording import fold, sentences, words
+
+_STEMS: Final = (
+    r"total|together|altogether|overall|combined|differen|cheaper|dearer|increas|decreas|averag"
+    r"|annual|yearly|lighter|heavier|longer|shorter|faster|slower|remain|double|change|runway"
+    r"|insgesamt|zusammen|summe|gesamt|differenz|gunstig|billig|teurer|spar|erspar|gestiegen|stieg"
+    r"|gesunken|zuwachs|ruckgang|durchschnitt|bleib|leichter|schwerer|langer|kurzer|punkte|doppelt"
+    r"|ausgegeben|bezahlt|kostet|diferencia|ahorr|subi|bajad|crec|aument|promedio|gastad|pagad"
+    r"|cuesta|barat|puntos|tocan|quedan"
+)
+_WHOLE: Final = (
+    r"sum|in all|more|less|fewer|extra|saves?|saving|rises?|rose|fell|falls?|drop(?:ped|s)?|up|down"
+    r"|grew|growth|mean|per|each|a year|a month|left|plus|minus|gap|twice|half|points?|spen[dt]"
+    r"|paid|costs?|so|thus|that is|of which|mehr|weniger|steigt|sank|sinkt|mittel|pro|je|jahre?s?"
+    r"|monate?|ubrig|noch|zu zweit|zu dritt|unter|uber|halfte|also|das sind|davon|suma|juntos|mas"
+    r"|menos|media|cada|anos?|mes|meses|resto|es decir|doble|mitad|gasto|asi que|son"
+)
+_CUE: Final = re.compile(rf"[=×÷*]|\bx\s?\d|\d\s*\([^)]*%|\b(?:{_STEMS})|\b(?:{_WHOLE})\b")
+_ASKED: Final = re.compile(
+    r"\b(?:calculat|add up|work out|reckon|total|sum\b|averag|percent|how much (?:would|will"
+    r"|do i)|per year"
+    r"|rechne|berechne|summe|prozent|durchschnitt|zusammenrechn|wie viel|calcula|suma\b|porcentaje"
+    r"|promedio|cuanto ahorr|densit|dichte|densidad)"
+)
+_FACTORS: Final = (
+    12.0,
+    4.0,
+    7.0,
+    52.0,
+    365.0,
+    30.0,
+    2.0,
+)  # months, quarters, days, weeks, both ways
+_SMALLER: Final = {"g": 1000.0, "m": 1000.0, "ml": 1000.0, "mb": 1000.0, "ct": 100.0, "min": 60.0}
+_MOST: Final = 40  # figures that are combined
+_HEDGE: Final = 0.025
+_CLOSE: Final = 1e-9
+_CENT: Final = 0.011
+_EXACT: Final = 0.001
+_ROUGH: Final = 2  # digits
+_BESIDE: Final = 8
+_MOST_BESIDE: Final = 3000
+_MOST_ROWS: Final = 200
+_YEARS: Final = range(1900, 2101)
+
+
+class Told(NamedTuple):
+    amount: float
+    unit: str
+    line: int  # of the text that tells it
+
+
+class Row(NamedTuple):
+    amount: float
+    words: frozenset[str]
+
+
+def is_cued(sentence: str) -> bool:
+    """Whether a sentence says that it reckons."""
+    return _CUE.search(fold(sentence)) is not None
+
+
+def is_asked(words: str) -> bool:
+    """Whether the owner asks for something to be reckoned; then every sentence may."""
+    return _ASKED.search(fold(words)) is not None
+
+
+def told(amounts: Sequence[Amount], text: str) -> list[Told]:
+    """What can be reckoned with; the last ones, if there are too many."""
+    return [
+        Told(amount, each.number.unit, text.count("\n", 0, each.at))
+        for each in amounts[-_MOST:]
+        for amount in each.number.amounts
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What can be reckoned with: what the text tells, how many of something, and what was read."""
+
+    known: Sequence[Told]
+    counts: frozenset[float]
+    columns: Sequence[Sequence[Row]] = ()
+    beside: Sequence[float] = ()  # what figures come to that were read beside each other
+
+
+def columns(text: str) -> Iterator[list[Row]]:
+    """What a text that was read lists: in each of its lines the last number, with its words."""
+    found: list[Row] = []
+    for line in text.splitlines():
+        told = [each for each in figures(line) if isinstance(each, Amount)]
+        if told:
+            found.append(Row(told[-1].number.amounts[-1], frozenset(map(fold, words(line)))))
+    if 1 < len(found) <= _MOST_ROWS:
+        yield found
+
+
+def beside(texts: Iterable[str]) -> list[float]:
+    """Sums, differences and products of figures that stand in one sentence of what was read.
+
+    Of a long reading there are so many that any number would be among them; then there are none.
+    """
+    made = list(islice((each for text in texts for each in _beside(text)), _MOST_BESIDE + 1))
+    return made if len(made) <= _MOST_BESIDE else []
+
+
+def _beside(text: str) -> Iterator[float]:
+    for sentence in sentences(text):
+        told = [each for each in figures(sentence) if isinstance(each, Amount)]
+        found = {a for each in told for a in each.number.amounts if a not in _YEARS}
+        amounts = found | spelled(sentence)
+        if len(amounts) <= _BESIDE:
+            pairs = permutations(amounts, 2)
+            yield from (made for a, b in pairs for made in _both(a, b))
+
+
+def _both(a: float, b: float) -> tuple[float, ...]:
+    return (a + b, a - b, a * b, a / b if b else a)
+
+
+def is_total(wanted: Amount, columns: Sequence[Sequence[Row]]) -> bool:
+    """Whether an amount is all of a list that was read; that needs no saying."""
+    sums = [sum(row.amount for row in column) for column in columns]
+    return any(abs(amount - each) <= _CENT for amount in wanted.number.amounts for each in sums)
+
+
+def reckoned(wanted: Amount, basis: Basis, *, hedged: bool, hundred: bool) -> bool:
+    """Whether an amount follows from those that are told, and from how many of something."""
+    unit = wanted.number.unit
+    factor = _SMALLER.get(unit, 1.0)
+    values = [*wanted.number.values]
+    if factor > 1.0:
+        values += [Value(each.amount / factor, each.grain / factor) for each in values]
+    made = [*_made(unit, basis.known, basis.counts)]
+    made += [total for column in basis.columns for total in _totals(column)]
+    made += basis.beside
+    if unit == "%" or hundred:
+        made += _shares([each.amount for each in basis.known])
+    # Money is reckoned to the cent, or said to be about so much.
+    most = _CENT if unit == "money" else None if unit == "%" or is_fine(wanted) else _EXACT
+    return any(_near(value, each, most, hedged=hedged) for value in values for each in made)
+
+
+def is_fine(wanted: Amount) -> bool:
+    """Whether an amount is told so finely that to hit it by chance is unlikely."""
+    return len(re.sub(r"\D", "", wanted.said).strip("0")) > _ROUGH
+
+
+def _totals(column: Sequence[Row]) -> Iterator[float]:
+    """The sum of all rows, of all but one or two, and of those that share a word."""
+    whole = sum(row.amount for row in column)
+    yield whole
+    for row in column:
+        yield whole - row.amount
+        yield from (whole - row.amount - other.amount for other in column if other is not row)
+    for word in frozenset().union(*(row.words for row in column)):
+        yield sum(row.amount for row in column if word in row.words)
+
+
+def _near(value: Value, made: float, most: float | None, *, hedged: bool) -> bool:
+    within = value.grain / 2 if most is None else most
+    within = max(within, value.amount * _HEDGE if hedged else 0.0)
+    return abs(value.amount - abs(made)) <= within + _CLOSE
+
+
+def _made(unit: str, known: Sequence[Told], counts: frozenset[float]) -> Iterator[float]:
+    fits = [each for each in known if unit in (each.unit, "") or not each.unit]
+    alike = [each.amount for each in fits]
+    yield from _runs(alike)
+    # What a line comes to stands at its end: 4 × 189 = 756.
+    yield from _runs(list({each.line: each.amount for each in fits}.values()))
+    for a in alike:
+        for b in alike:
+            yield a - b
+            yield a / b if b else a
+        for n in (*_FACTORS, *sorted(counts)):
+            yield a * n
+            yield a / n if n else a
+    yield from _products(unit, known)
+    for n in counts:  # the room, and breakfast for so many
+        yield from (a + n * b for a in alike for b in alike)
+
+
+def _runs(amounts: Sequence[float]) -> Iterator[float]:
+    """Sums and means of figures that are told one after the other."""
+    for start in range(len(amounts) - 1):
+        for length, total in enumerate(accumulate(amounts[start:]), start=1):
+            if length > 1:
+                yield total
+                yield total / length
+    for step in (2, 3):  # every second or third: a column of a table
+        for start in range(step):
+            column = amounts[start::step]
+            if len(column) > 1:
+                yield sum(column)
+
+
+def _shares(amounts: Sequence[float]) -> Iterator[float]:
+    for a in amounts:
+        for b in amounts:
+            if a != b and b:
+                yield (a - b) / b * 100
+                yield a / b * 100
+
+
+def _products(unit: str, known: Sequence[Told]) -> Iterator[float]:
+    """So many of what costs so much."""
+    bare = [each.amount for each in known if not each.unit]
+    for each in known:
+        if each.unit and each.unit == unit:
+            for count in bare:
+                yield each.amount * count
+                if count:
+                    yield each.amount / count

@@ -1,0 +1,137 @@
+"""What is named as a source was read, and enough of them were."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from remit.model.contract import Criterion, Evidence, Finding, Reading, Result
+from remit.model.task import Task
+from remit.verify.written import places
+from remit.verify.written.grounded import said
+from remit.verify.written.wording import STOP, fold, plain, stem, words
+
+_HEAD: Final = re.compile(
+    r"^[\W_]*(?:sources?|references?|further reading|quellen?|quellenangaben?|belege?|nachweise?"
+    r"|fuentes?|referencias?)"
+    r"(?:[\W_]*:[ \t]*|[\W_]*$|\s+(?=https?://))",
+    re.IGNORECASE | re.MULTILINE,
+)
+_INLINE: Final = re.compile(
+    r"\b(?:source|sources|quelle|quellen|fuente|fuentes)[*_]*:[ \t]*(?P<what>[^\n]+)", re.IGNORECASE
+)
+_APART: Final = re.compile(r"[,;]\s+|\n+|\s+(?:and|und|y|&)\s+")
+_CALL: Final = re.compile(r"^[\w.-]+\(")
+_LEAST_LABEL: Final = 4
+_OPENING: Final = 600  # characters of a page in which its title stands
+
+
+class Sources:
+    """`pattern` is how many different ones must be named; with 0, none need be."""
+
+    async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
+        wanted = criterion.pattern or "1"
+        if not wanted.isdecimal():
+            return Finding("sources", Result.FAIL, "the pattern must be a number, like 3")
+        strange = unread(task, evidence)
+        if strange:
+            named = ", ".join(f"“{each}”" for each in strange[:3])
+            return Finding("sources", Result.FAIL, f"{named} is named as a source but was not read")
+        found = {origin(each) for each in evidence.read if is_named(each, evidence.text)}
+        if len(found) >= int(wanted):
+            return Finding("sources", Result.PASS)
+        why = f"{len(found)} of the sources that were read are named, not {wanted}"
+        return Finding("sources", Result.FAIL, why)
+
+
+def origin(source: Reading) -> str:
+    """Who a source is: two pages of one site are one."""
+    if places.is_page(source.place):
+        return places.site(source.place)
+    return fold(source.place.rsplit("/", 1)[-1])
+
+
+def is_named(source: Reading, text: str) -> bool:
+    """Whether a text names a source: its address, its site, its file, or what it is called."""
+    if places.is_page(source.place):
+        named = {places.site(url) for _, _, url in places.urls(text)}
+        return places.site(source.place) in named or _label(source.place) in _joined(text)
+    if call := _CALL.match(source.place):
+        return any(fold(part) in fold(text) for part in re.split(r"\W+", call.group(0)) if part)
+    name = source.place.rsplit("/", 1)[-1]
+    stem_of_file = name.rsplit(".", 1)[0]
+    return fold(name) in fold(text) or _joined(stem_of_file) in _joined(text)
+
+
+def unread(task: Task, evidence: Evidence) -> list[str]:
+    """What the text names as its source although nobody read it."""
+    linked = {places.address(url) for each in evidence.read for _, _, url in places.urls(each.text)}
+    read = {origin(each) for each in evidence.read if places.is_page(each.place)}
+    asked = {places.site(url) for text in said(task) for _, _, url in places.urls(text)}
+    cited = list(_cited(evidence.text))
+    strange = [
+        url
+        for _, _, url in places.urls(evidence.text)
+        if places.site(url) not in read | asked
+        and (any(url in each for each in cited) or places.address(url) not in linked)
+    ]
+    names = [each for each in cited if not any(places.urls(each)) and not _known(each, evidence)]
+    return [*strange, *names]
+
+
+def _cited(text: str) -> Iterable[str]:
+    """What stands under `Sources`, piece by piece; and after `Source:` in a line."""
+    for found in _INLINE.finditer(text):
+        yield from _pieces(found["what"])
+    for head in _HEAD.finditer(text):
+        if head.group(0).rstrip().endswith(":") and text[head.end() : head.end() + 1] not in (
+            "",
+            "\n",
+        ):
+            continue
+        yield from _pieces(_until_blank(text[head.end() :]))
+
+
+def _until_blank(text: str) -> str:
+    return re.split(r"\n[ \t]*\n", text.lstrip("\n"))[0]
+
+
+def _pieces(text: str) -> Iterable[str]:
+    for each in _APART.split(text):
+        bare = plain(each).strip(' \t-•.()[]"“”„')
+        if bare:
+            yield bare
+
+
+def _known(name: str, evidence: Evidence) -> bool:
+    """Whether a name without an address is one of what was read, as far as can be told."""
+    if any(is_named(each, name) for each in evidence.read):
+        return True
+    told = [stem(word) for word in words(name) if fold(word) not in _STOP]
+    return not told or any(_speaks(told, each) for each in evidence.read)
+
+
+def _speaks(told: Sequence[str], source: Reading) -> bool:
+    """Whether a page calls itself so: half of the words stand in its address or at its top."""
+    opening = fold(f"{source.place} {source.text[:_OPENING]}")
+    return 2 * sum(each in opening for each in told) >= len(told)
+
+
+_STOP: Final = frozenset(map(fold, STOP)) | {
+    "page",
+    "website",
+    "site",
+    "seite",
+    "webseite",
+    "pagina",
+    "web",
+}
+
+
+def _label(url: str) -> str:
+    """What people call a site: `lonelyroad` of travel.lonelyroad.example."""
+    label = _joined(places.site(url).split(".")[0])
+    return label if len(label) >= _LEAST_LABEL else places.site(url)
+
+
+def _joined(text: str) -> str:
+    return re.sub(r"[\W_]+", "", fold(text))

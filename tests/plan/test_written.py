@@ -1,0 +1,198 @@
+"""The criteria of a text, from the owner's words: what they say, and nothing that they do not."""
+
+import pytest
+
+from remit.model.plan import Became, Clause
+from remit.plan.items import items
+from remit.plan.spoken import LANGUAGES
+from remit.plan.written import criteria
+from remit.verify.written.language import NAMES
+
+ALWAYS = {"no-placeholder", "no-padding"}
+
+
+def made(ask: str, *channels: str, can_read: bool = False) -> dict[str, str | None]:
+    """The criteria by activity; of two with one name the first."""
+    found: dict[str, str | None] = {}
+    for each in criteria(ask, (), channels, can_read=can_read):
+        found.setdefault(each.activity, each.pattern)
+    return {activity: pattern for activity, pattern in found.items() if activity not in ALWAYS}
+
+
+LANGUAGE = [
+    ("Write a poem, in German", "de"),
+    ("Translate this into French: hello", "fr"),
+    ("Schreib die Einladung auf Englisch.", "en"),
+    ("Übersetze den Text ins Deutsche", "de"),
+    ("Redacta el aviso en inglés y mándalo", "en"),
+    ("Traduce al inglés el aviso", "en"),
+    ("Write about German cars in general", None),
+    ("Find the best Spanish restaurants in English towns", None),
+    ("Write it in German and in English", None),
+]
+
+
+@pytest.mark.parametrize(("ask", "code"), LANGUAGE)
+def test_the_language_is_the_one_that_is_asked_for(ask: str, code: str | None) -> None:
+    assert made(ask).get("language") == code
+
+
+def test_every_language_that_can_be_asked_for_can_be_checked() -> None:
+    assert dict(LANGUAGES.values()) == dict(NAMES)
+
+
+LENGTH = [
+    ("Describe it in under 200 words", "<=200 words"),
+    ("Schreib höchstens 80 Wörter", "<=80 words"),
+    ("en menos de 90 palabras", "<=90 words"),
+    ("write 150 to 250 words", "150-250 words"),
+    ("at least 80 words", ">=80 words"),
+    ("mindestens 300 Zeichen", ">=300 characters"),
+    ("etwa 60 Wörter", "42-79 words"),
+    ("Explain it in two sentences", "<=2 sentences"),
+    ("in einem Absatz", "<=1 paragraphs"),
+    ("Give me five ideas", "5 items"),
+    ("die drei wichtigsten Gründe", "3 items"),
+    ("Dame tres consejos", "3 items"),
+    ("at most 15 items", "<=15 items"),
+    ("three tips, one sentence each", "3 items"),
+    ("Find three hotels", None),
+    ("Write a poem", None),
+]
+
+
+@pytest.mark.parametrize(("ask", "pattern"), LENGTH)
+def test_the_length_is_the_one_that_is_asked_for(ask: str, pattern: str | None) -> None:
+    assert made(ask).get("length") == pattern
+
+
+SOURCES = [
+    ("Research it with three sources", "3"),
+    ("mit mindestens zwei Quellen", "2"),
+    ("con 4 fuentes", "4"),
+    ("mit Quellen", "1"),
+    ("What does it cost?", "0"),
+    ("Write a poem about rain", None),
+]
+
+
+@pytest.mark.parametrize(("ask", "pattern"), SOURCES)
+def test_sources_are_counted_where_they_are_asked_for(ask: str, pattern: str | None) -> None:
+    assert made(ask, can_read=True).get("sources") == pattern
+    assert "sources" not in made(ask)
+
+
+FACTS = [
+    ("What does the course cost?", True),
+    ("Wann öffnet das Museum?", True),
+    ("¿Cuántos habitantes tiene?", True),
+    ("Summarise the report", True),
+    ("Plan a trip with prices", True),
+    ("Plan my week around the exam date", False),
+    ("Convert the recipe and halve the numbers", False),
+    ("Write a haiku about spring", False),
+    ("Schreib meiner Schwester einen Gruß", False),
+]
+
+
+@pytest.mark.parametrize(("ask", "grounded"), FACTS)
+def test_figures_must_stand_somewhere_only_where_facts_are_asked_for(
+    ask: str, *, grounded: bool
+) -> None:
+    assert ("grounded" in made(ask, can_read=True)) is grounded
+    assert "grounded" not in made(ask)
+
+
+FRESH = [
+    ("Tell me today's price of gold", "2"),
+    ("Was kostet der Liter Diesel heute?", "2"),
+    ("dime el precio de hoy", "2"),
+    ("this week's top stories", "8"),
+    ("Find the current mortgage rates", "31"),
+    ("What is in my calendar today?", None),
+]
+
+
+@pytest.mark.parametrize(("ask", "days"), FRESH)
+def test_what_is_asked_for_as_of_now_must_be_fresh(ask: str, days: str | None) -> None:
+    assert made(ask, can_read=True).get("fresh") == days
+
+
+FORM = [
+    ("Compare them as a table", (), "table"),
+    ("Vergleiche sie als Tabelle", ("whatsapp",), "table"),
+    ("Haz una lista de la compra", (), "list"),
+    ("Give it to me as JSON", (), "json"),
+    ("als CSV bitte", (), "csv"),
+    ("Say hello", ("whatsapp",), "no-table no-html"),
+    ("Say hello", ("sms", "email"), "no-markdown no-html"),
+    ("Say hello", ("dashboard",), None),
+]
+
+
+@pytest.mark.parametrize(("ask", "channels", "pattern"), FORM)
+def test_the_form_is_what_was_asked_for_and_what_the_reader_can_read(
+    ask: str, channels: tuple[str, ...], pattern: str | None
+) -> None:
+    assert made(ask, *channels).get("form") == pattern
+
+
+def test_a_table_that_is_asked_for_may_go_where_tables_are_hard_to_read() -> None:
+    found = criteria("Send it as a table", (), ("whatsapp",), can_read=False)
+
+    forms = [each.pattern for each in found if each.activity == "form"]
+    assert forms == ["table", "no-html"]
+
+
+def test_words_that_must_be_said_are_looked_for() -> None:
+    assert made('Write a letter and mention "Sanur beach".')["mentions"] == "Sanur beach"
+
+
+def test_what_is_always_wrong_is_always_looked_for() -> None:
+    found = criteria("Hello", (), (), can_read=False)
+
+    assert {each.activity for each in found} == ALWAYS
+    assert all(each.description for each in found)
+
+
+ITEMS = [
+    ("Find the hours, the price and the address", 3),
+    ("1. the price\n2. the hours", 2),
+    ("- Preis\n- Dauer\n- Ort", 3),
+    ("Answer: 1) what it costs 2) when it opens", 2),
+    ("What does it cost? When does it open?", 2),
+    ("Finde heraus, wann es öffnet, was es kostet und wie man hinkommt", 3),
+    ("Busca becas, requisitos, cuantía y plazo", 3),
+    ("Was steht im Vertrag zu Haustieren, Frist und Kaution?", 3),
+    ("What does it say about pets, notice and deposit", 3),
+    ("Tell me the ingredients, the taste and the story", 3),
+    ("Find salt and pepper", 1),
+    ("Find a hotel for me, my wife and our kids", 1),
+    ("Write a poem about love, hope and spring", 1),
+    ("2) is no beginning of a list", 1),
+    ("Recipe with eggs, flour and milk", 1),
+    ("Compare the long history of the harbour, and the people who lived in it for years", 1),
+]
+
+
+@pytest.mark.parametrize(("ask", "number"), ITEMS)
+def test_a_request_falls_into_the_things_it_asks_for(ask: str, number: int) -> None:
+    found = items(ask, ())
+
+    assert len(found) == number, found
+    assert ("answers" in made(ask)) is (number > 1)
+
+
+def test_the_clauses_that_became_work_are_asked_and_no_others() -> None:
+    clauses = (
+        Clause("check flight prices", 0, 19, Became.WORK),
+        Clause("send it to me", 24, 37, Became.DELIVERY),
+        Clause("find a hotel", 42, 54, Became.WORK),
+    )
+
+    found = criteria(
+        "check flight prices and send it to me and find a hotel", clauses, (), can_read=False
+    )
+
+    assert found[0].pattern == "1. check flight prices\n2. find a hotel"
+    assert found[0].description == "All 2 things that were asked are answered"

@@ -1,0 +1,130 @@
+"""Honest and dishonest work, taken through the owner's words, the contract, and its checks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Final, cast
+from zoneinfo import ZoneInfo
+
+import yaml
+
+from remit.intake.extract import extract
+from remit.intake.recipients import Book, Channel, Contact
+from remit.model.contract import Criterion, Evidence, Finding, Reading, Result
+from remit.model.ids import SessionId, TaskId
+from remit.model.plan import Clause, Request
+from remit.model.task import Creator, SourceKind, Task, TaskType
+from remit.model.task import Source as Origin
+from remit.plan.written import criteria
+from remit.verify.written import CHECKS
+
+FOLDER: Final = Path(__file__).parent
+NOW: Final = datetime(2026, 3, 2, 10, 0, tzinfo=UTC)
+_ME: Final = Book(
+    Contact("me"),
+    tuple(Channel(name, name, (name,)) for name in ("dashboard", "whatsapp", "email", "sms")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    id: str
+    ask: str
+    answer: str
+    read: tuple[Reading, ...] = ()
+    channels: tuple[str, ...] = ()
+    by: str = ""  # the check that must catch it
+
+    @property
+    def held_out(self) -> bool:
+        """Whether it was held back while the checks were first tuned."""
+        return int(self.id.split("-")[1]) % 2 == 0
+
+
+@cache
+def honest() -> Mapping[str, Case]:
+    files = [FOLDER / f"honest_{language}.yaml" for language in ("en", "de", "es")]
+    return {case.id: case for file in files for case in map(_case, _rows(file))}
+
+
+@cache
+def dishonest() -> tuple[Case, ...]:
+    return tuple(_lie(row, honest()) for row in _rows(FOLDER / "dishonest.yaml"))
+
+
+@cache
+def unseen(name: str) -> tuple[Case, ...]:
+    """Work that was written after the checks: `later`, `blind`, `last` and `final`, in order."""
+    rows = _rows(FOLDER / f"{name}.yaml")
+    true = {str(row["id"]): _case(row) for row in rows if "of" not in row}
+    return (*true.values(), *(_lie(row, true) for row in rows if "of" in row))
+
+
+def task_for(ask: str) -> Task:
+    """The task that a message makes, with the clauses that intake finds in it."""
+    return Task(
+        id=TaskId("task-1"),
+        type=TaskType.IMMEDIATE,
+        source=Origin(SourceKind.MANUAL, "1"),
+        title=ask[:60],
+        instructions=ask,
+        created_at=NOW,
+        last_updated=NOW,
+        created_by=Creator.USER,
+        session_id=SessionId("ses-1"),
+        request=Request(ask, _clauses(ask)),
+    )
+
+
+def contract_for(case: Case) -> tuple[Criterion, ...]:
+    clauses = _clauses(case.ask)
+    return criteria(case.ask, clauses, case.channels, can_read=bool(case.read))
+
+
+async def findings(case: Case) -> list[Finding]:
+    task = task_for(case.ask)
+    evidence = Evidence(case.answer, case.read)
+    return [await CHECKS[each.activity].check(task, each, evidence) for each in contract_for(case)]
+
+
+async def failures(case: Case) -> list[Finding]:
+    return [each for each in await findings(case) if each.result is Result.FAIL]
+
+
+def _clauses(ask: str) -> tuple[Clause, ...]:
+    return extract(ask, now=NOW, zone=ZoneInfo("Europe/Berlin"), book=_ME).clauses
+
+
+def _rows(file: Path) -> list[dict[str, object]]:
+    return cast("list[dict[str, object]]", yaml.safe_load(file.read_text()))
+
+
+def _case(row: Mapping[str, object]) -> Case:
+    return Case(
+        id=str(row["id"]),
+        ask=str(row["ask"]),
+        answer=str(row["answer"]),
+        read=_read(row),
+        channels=tuple(cast("list[str]", row.get("channels", []))),
+        by=str(row.get("by", "")),
+    )
+
+
+def _read(row: Mapping[str, object]) -> tuple[Reading, ...]:
+    told = cast("list[dict[str, str]]", row.get("read", []))
+    return tuple(Reading(each["place"], each["text"], NOW) for each in told)
+
+
+def _lie(row: Mapping[str, object], honest: Mapping[str, Case]) -> Case:
+    """A case of its own, or an honest one with other words or other sources."""
+    if "of" not in row:
+        return _case(row)
+    true = honest[str(row["of"])]
+    answer = str(row.get("answer", true.answer))
+    for old, new in cast("dict[str, str]", row.get("swap", {})).items():
+        assert old in answer, f"{row['id']}: {old!r} does not stand in {true.id}"
+        answer = answer.replace(old, new)
+    read = _read(row) or true.read
+    return Case(str(row["id"]), true.ask, answer, read, true.channels, str(row["by"]))

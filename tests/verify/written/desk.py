@@ -1,0 +1,22 @@
+"""A task, a text, what was read for it, and one check: in one call."""
+
+from datetime import datetime
+
+from remit.model.contract import Criterion, Evidence, Finding, Reading
+from remit.verify.written import CHECKS
+from tests.verify.written.cases import NOW, task_for
+
+
+def page(text: str, place: str = "https://www.town.example/visit", at: datetime = NOW) -> Reading:
+    return Reading(place, text, at)
+
+
+async def look(
+    activity: str,
+    text: str,
+    *read: Reading,
+    ask: str = "Find it out",
+    pattern: str | None = None,
+) -> Finding:
+    criterion = Criterion(activity, "as agreed", pattern)
+    return await CHECKS[activity].check(task_for(ask), criterion, Evidence(text, read))

@@ -1,0 +1,208 @@
+"""Figures are found in whatever spelling they were read, and what was made up is not."""
+
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from remit.model.contract import Result
+from remit.verify.written.figures import Amount, Dated, figures
+from remit.verify.written.ground import Ground
+from tests.verify.written.desk import look, page
+
+SAME = [
+    ("It costs €1,500.50", "1.500,50 Euro"),
+    ("1.5 million people", "1,500,000 inhabitants"),
+    ("1,5 Mio. Einwohner", "1500000"),
+    ("3,5 millones", "3.500.000"),
+    ("12,6 Mrd. Euro", "12.6 billion"),
+    ("3k", "3,000"),
+    ("42 %", "42 percent"),
+    ("42%", "42 Prozent"),
+    ("on 3 March 2026", "2026-03-03"),
+    ("am 3. März", "03.03.2026"),
+    ("el 3 de marzo de 2026", "March 3rd, 2026"),
+    ("on March 3", "Tue 3 Mar"),
+    ("07/03", "7 de marzo"),
+    ("6:30 pm", "18:30"),
+    ("um 18.30 Uhr", "6:30pm"),
+    ("at 9 pm", "Sun 12-21"),
+    ("at noon", "open until 12:00"),
+    ("2 h 10 min", "130 minutes"),
+    ("call 0113 496 0147", "tel (0113) 496 0147. 2. The"),
+    ("Tel. 952 187 119", "+34 952 18 71 19"),
+    ("https://town.example/visit/", "http://www.town.example/visit?utm_source=x"),
+    ("Write to Anna@Town.example.", "anna@town.example"),
+    ("version 4.2.0", "v4.2.0"),
+    ("153 square kilometres", "153.04 km²"),
+    ("about 79,000", "78,745"),
+    ("the 12th minute", "12'"),
+    ("7.9 out of 10", "rated 7,9"),
+    ("50 %", "half of the gain"),
+    ("5 Sterne", "five stars"),
+]
+MADE_UP = [
+    ("It costs €1,600.50", "1.500,50 Euro"),
+    ("1.6 million people", "1,500,000 inhabitants"),
+    ("43 %", "42 percent"),
+    ("on 4 March 2026", "2026-03-03"),
+    ("on 3 March 2027", "2026-03-03"),
+    ("7:30 pm", "18:30"),
+    ("2 h 20 min", "130 minutes"),
+    ("call 0113 496 0148", "tel (0113) 496 0147"),
+    ("https://town.example/visit/prices", "https://town.example/visit"),
+    ("https://city.example", "https://town.example/visit"),
+    ("write to bob@town.example", "anna@town.example"),
+    ("version 4.3.0", "v4.2.0"),
+    ("about 92,000", "78,745"),
+    ("built in 1714", "built in 1763"),
+]
+
+
+@pytest.mark.parametrize(("told", "read"), SAME)
+async def test_a_figure_is_the_same_in_another_spelling(told: str, read: str) -> None:
+    found = await look("grounded", told, page(read))
+
+    assert found.result is Result.PASS, found.error
+
+
+@pytest.mark.parametrize(("told", "read"), MADE_UP)
+async def test_a_figure_that_stands_nowhere_is_named(told: str, read: str) -> None:
+    found = await look("grounded", told, page(read, "notes.txt"))
+
+    assert found.result is Result.FAIL
+    assert "neither in what was read nor in the request" in (found.error or "")
+
+
+REAL = st.integers(min_value=1, max_value=99_999_999)
+
+
+@given(REAL, st.integers(0, 99), st.sampled_from(["€{}", "{} EUR", "£{}", "{}"]))
+def test_any_amount_is_known_in_both_ways_to_write_it(whole: int, cents: int, form: str) -> None:
+    english = form.format(f"{whole:,}.{cents:02d}")
+    german = f"{whole:,}".replace(",", ".") + f",{cents:02d} €"
+
+    for told, read in ((english, german), (german, english)):
+        ground = Ground([read])
+        amounts = [each for each in figures(told) if isinstance(each, Amount)]
+        assert len(amounts) == 1
+        assert ground.has(amounts[0])
+
+
+@given(REAL, REAL)
+def test_another_amount_is_not_taken_for_it(told: int, read: int) -> None:
+    assume(told != read)
+    # 78,745 told as 79,000 is rounded; what is told to the last digit must be it.
+    assume(told % 10)
+
+    (figure,) = figures(f"{told} €")
+
+    assert not Ground([f"{read} €"]).has(figure)
+
+
+DAYS = st.dates(min_value=date(1990, 1, 1), max_value=date(2060, 12, 31))
+SPELLINGS = ("{0:%Y-%m-%d}", "{0.day} {0:%B} {0.year}", "{0:%B} {0.day}, {0.year}", "{0:%d.%m.%Y}")
+
+
+@given(DAYS, st.sampled_from(SPELLINGS), st.sampled_from(SPELLINGS), st.integers(1, 400))
+def test_any_day_is_known_in_any_spelling_and_no_other(
+    day: date, told: str, read: str, off: int
+) -> None:
+    ground = Ground([read.format(day)])
+    (same,) = figures(told.format(day))
+    (other,) = figures(told.format(day + timedelta(days=off)))
+
+    assert isinstance(same, Dated)
+    assert ground.has(same)
+    assert not ground.has(other)
+
+
+@given(st.text(max_size=300))
+def test_whatever_is_written_can_be_looked_at(text: str) -> None:
+    Ground([text])
+    found = figures(text)
+
+    assert found == sorted(found, key=lambda each: each.at)
+
+
+async def test_what_the_owner_said_needs_no_source() -> None:
+    found = await look("grounded", "The table for 12 is at 19:30.", ask="Book for 12 at 7:30 pm")
+
+    assert found.result is Result.PASS
+
+
+async def test_the_numbers_of_lists_steps_and_scales_are_no_figures() -> None:
+    text = "## 1. Plan\n1. Step 2 of the way\n2. Option 3\n\nSee [4]. There are 2 tips above."
+
+    assert (await look("grounded", text)).result is Result.PASS
+
+
+async def test_a_total_is_added_up_again() -> None:
+    rows = "- Zelt 420 €\n- Band 500 €\n- Plakate 61,40 €\n"
+    read = page("Zelt 420 Euro, Band 500 Euro, Plakate 61,40 Euro")
+
+    right = await look("grounded", f"{rows}Zusammen 981,40 €", read)
+    wrong = await look("grounded", f"{rows}Zusammen 991,40 €", read)
+
+    assert (right.result, wrong.result) == (Result.PASS, Result.FAIL)
+    assert "991,40" in (wrong.error or "")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("Rent rose from 11.50 to 14.49, up 26 %.", "Rent rose from 11.50 to 14.49, up 36 %."),
+        ("11.50 and 14.49: a difference of 2.99.", "11.50 and 14.49: a difference of 3.99."),
+        ("4 × 11.50 = 46.", "4 × 11.50 = 56."),
+        ("It was founded in 1978, 48 years ago.", "It was founded in 1978, 58 years ago."),
+    ],
+)
+async def test_what_follows_from_what_is_told_is_worked_out_again(right: str, wrong: str) -> None:
+    read = page("1978: 4 of them. Then 11,50 and now 14,49.")
+
+    assert (await look("grounded", right, read)).result is Result.PASS
+    assert (await look("grounded", wrong, read)).result is Result.FAIL
+
+
+async def test_a_number_is_reckoned_only_where_the_text_says_that_it_reckons() -> None:
+    read = page("Adults 14 €, children 9 €")
+
+    found = await look("grounded", "Adults 14 €, children 9 €. Guide: 23 €", read)
+
+    assert found.error == "“23 €” stands neither in what was read nor in the request"
+
+
+async def test_days_that_the_owner_spoke_of_may_be_told_as_dates() -> None:
+    ask = "What is on this Friday?"
+
+    near = await look("grounded", "On Friday, 6 March, there is nothing.", ask=ask)
+    far = await look("grounded", "On Friday, 24 April, there is nothing.", ask=ask)
+
+    assert (near.result, far.result) == (Result.PASS, Result.FAIL)
+
+
+async def test_many_figures_that_stand_nowhere_are_not_all_listed() -> None:
+    found = await look("grounded", "31 €, 32 €, 33 €, 34 €, 35 €", page("nothing"))
+
+    expected = "“31 €”, “32 €”, “33 €” and 2 more stand neither in what was read nor in the request"
+    assert found.error == expected
+
+
+async def test_a_text_too_long_to_look_up_has_not_passed() -> None:
+    found = await look("grounded", "x" * 100_001)
+
+    assert found.result is Result.FAIL
+
+
+HOSTILE = ("1.1.", "1 ", "[", "<a ", "{{", "0 (0 ", "a. ", "Source: ", "x@", "1:", "9", "1,")
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+@pytest.mark.parametrize("activity", ["answers", "sources", "fresh", "no-placeholder", "grounded"])
+@pytest.mark.timeout(20)
+async def test_a_text_that_is_made_to_be_slow_is_read_in_time(activity: str, piece: str) -> None:
+    text = piece * (8_000 // len(piece))
+    pattern = {"sources": "1", "fresh": "7", "answers": "1. price\n2. food"}.get(activity)
+
+    await look(activity, text, page(text), pattern=pattern)

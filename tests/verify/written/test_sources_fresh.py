@@ -1,0 +1,128 @@
+"""What is named as a source was read, and what was read is not stale."""
+
+from datetime import timedelta
+
+import pytest
+
+from remit.model.contract import Reading, Result
+from remit.verify.written import places
+from tests.verify.written.cases import NOW
+from tests.verify.written.desk import look, page
+
+ONE = page("Sanur is calm.", "https://www.bali.example/sanur")
+TWO = page("Ubud is green.", "https://travel.lonelyroad.co.uk/ubud")
+FILE = Reading("reports/q4-review.pdf", "Revenue rose.", NOW)
+CALL = Reading("calendar.search(from=2026-03-02)", "Dentist", NOW)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Calm (bali.example), green (https://travel.lonelyroad.co.uk/ubud).", "2"),
+        ("As the Lonely Road says, it is green.", "1"),
+        ("See Q4 review.", "1"),
+        ("The report q4-review.pdf says so.", "1"),
+        ("So says your calendar.", "1"),
+        ("No source at all.", "0"),
+        ("Green.\n\nSources:\n- bali.example\n- lonelyroad.co.uk\n\nBye", "2"),
+        ("Book at https://hotel.example/now", "0"),
+    ],
+)
+async def test_sources_that_were_read_are_counted_however_they_are_named(
+    text: str, wanted: str
+) -> None:
+    linked = page("Book: https://hotel.example/now", "https://guide.example")
+
+    found = await look("sources", text, ONE, TWO, FILE, CALL, linked, pattern=wanted)
+
+    assert found.result is Result.PASS, found.error
+
+
+async def test_two_pages_of_one_site_are_one_source() -> None:
+    more = page("Kuta is loud.", "https://bali.example/kuta")
+    text = "Calm: https://www.bali.example/sanur, loud: https://bali.example/kuta"
+
+    found = await look("sources", text, ONE, more, pattern="2")
+
+    assert found.error == "1 of the sources that were read are named, not 2"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Calm (bali.example), green (baliweekly.example).",
+        "Green. Source: Encyclopaedia Britannica",
+        "Verde.\n\nFuentes:\n- bali.example\n- Diario de Lombok",
+        "Quelle: Stiftung Warentest",
+        "Sources: https://hotel.example/now",
+    ],
+)
+async def test_what_was_not_read_is_no_source(text: str) -> None:
+    linked = page("Book: https://hotel.example/now", "https://bali.example")
+
+    found = await look("sources", text, linked, pattern="0")
+
+    assert found.result is Result.FAIL
+    assert "was not read" in (found.error or "")
+
+
+def test_a_site_belongs_to_who_registered_its_name() -> None:
+    assert places.site("https://a.b.example.co.uk/x") == "example.co.uk"
+    assert places.site("https://anna.github.io") == "anna.github.io"
+    assert places.site("http://www.town.example:8080/a") == "town.example"
+
+
+@pytest.mark.parametrize("activity", ["sources", "fresh"])
+async def test_a_pattern_that_is_no_number_is_refused(activity: str) -> None:
+    found = await look(activity, "x", ONE, pattern="many")
+
+    assert found.result is Result.FAIL
+    assert "must be a number" in (found.error or "")
+
+
+@pytest.mark.parametrize(
+    "stamp",
+    [
+        "Published 14 November 2025.",
+        "Stand: 14.11.2025",
+        "Actualizado el 14/11/2025",
+        "14 Nov 2025",
+    ],
+)
+async def test_a_page_that_says_it_is_old_makes_a_text_stale(stamp: str) -> None:
+    old = page(f"{stamp} Gold 2,914.30", "https://metals.example/archive")
+
+    found = await look("fresh", "Gold is at 2,914.30.", old, pattern="2")
+
+    assert found.result is Result.FAIL
+    assert "2025-11-14" in (found.error or "")
+
+
+async def test_an_old_page_that_was_not_used_does_no_harm() -> None:
+    old = page("Published 14 November 2025. Gold 1,800", "https://metals.example/archive")
+    new = page("Published 2 March 2026. Gold 2,914.30", "https://spot.example")
+
+    used = await look("fresh", "Gold is at 1,800.", old, new, pattern="2")
+    unused = await look("fresh", "Gold is at 2,914.30.", old, new, pattern="2")
+
+    assert (used.result, unused.result) == (Result.FAIL, Result.PASS)
+
+
+async def test_a_page_without_a_date_is_as_fresh_as_its_reading() -> None:
+    then = page("Gold 1,800", at=NOW - timedelta(days=30))
+
+    assert (await look("fresh", "1,800", page("Gold 1,800"), pattern="2")).result is Result.PASS
+    assert (await look("fresh", "1,800", then, page("x"), pattern="2")).result is Result.FAIL
+
+
+async def test_who_read_nothing_has_nothing_fresh() -> None:
+    assert (await look("fresh", "Gold is at 1,800.", pattern="2")).result is Result.FAIL
+
+
+async def test_what_nobody_dated_passes_with_a_note() -> None:
+    found = await look("fresh", "Calm.", Reading("notes.txt", "calm", None), pattern="2")
+
+    assert (found.result, found.error) == (
+        Result.PASS,
+        "nothing that was read says how old it is",
+    )
