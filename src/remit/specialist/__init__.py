@@ -1,0 +1,1 @@
+"""Who does code work: a job in a git worktree of its own becomes a claim."""

@@ -1,0 +1,156 @@
+"""An agent that speaks the Agent Client Protocol: Claude Code, Codex, Gemini, OpenCode and others.
+
+Needs the extra `acp`; import it only where such an agent is set up. What the agent asks leave for
+is judged by a callback. What only the owner may allow ends the turn: an open request would not
+survive a restart. The claim then names the exact call; the next job loads the session in a new
+process and holds the call's digest, which lets exactly that call through, once.
+"""
+
+import asyncio
+from asyncio import timeout
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Final
+
+from acp import PROTOCOL_VERSION, RequestError, connect_to_agent, text_block
+from acp.client.connection import ClientSideConnection
+from acp.schema import (
+    ClientCapabilities,
+    FileSystemCapabilities,
+    Implementation,
+    PromptResponse,
+)
+from pydantic import ValidationError
+
+from remit.model.specialist import Claim, Ended, Job
+from remit.ports import OnText, Permit
+from remit.specialist import failures, process
+from remit.specialist.acp_client import AcpClient
+from remit.specialist.process import Wrap
+
+_GRACE: Final = 5.0  # seconds for a turn that is cancelled to end
+_SIGN_IN: Final = -32000  # the protocol's number for one who must sign in
+_STOPPED: Final = {
+    "end_turn": (Ended.SUCCESS, None),
+    "max_tokens": (Ended.CONTEXT_OVERFLOW, "{name} used up the tokens of its session."),
+    "max_turn_requests": (Ended.BAD_OUTPUT, "{name} asked its model more often than it may."),
+    "refusal": (Ended.BAD_OUTPUT, "{name} refused the work."),
+    "cancelled": (Ended.CRASH, "{name} broke its turn off."),
+}
+
+
+class AcpSpecialist:
+    def __init__(
+        self,
+        name: str,
+        argv: Sequence[str],
+        *,
+        capabilities: frozenset[str] = frozenset(),
+        environ: Mapping[str, str],
+        wrap: Wrap = process.bare,
+    ) -> None:
+        self.name = name
+        self.capabilities = capabilities
+        self._argv = tuple(argv)
+        self._environ = dict(environ)
+        self._wrap = wrap
+
+    async def work(self, job: Job, emit: OnText, permit: Permit) -> Claim:
+        """One turn in a session, in a process of its own that does not outlive it."""
+        client = AcpClient(job, emit, permit)
+        try:
+            wrapped = self._wrap(self._argv, job.workspace, ())
+            running = await process.start(wrapped, job.workspace, self._environ)
+        except OSError as error:
+            why = f"{self.name} could not be started: {error.strerror or error}."
+            return Claim("", Ended.CRASH, job.session, why)
+        assert running.stderr is not None  # noqa: S101 - it is a pipe
+        err = bytearray()
+        grumbling = asyncio.create_task(process.hear(running.stderr, err))
+        try:
+            return await self._within(running, client, job)
+        except ConnectionError:
+            await process.end(running)
+            await process.drained(grumbling)
+            said = bytes(err).decode("utf-8", "replace")
+            return self._failed(client, said, process.ended(running.returncode, job.time_limit))
+        finally:
+            await process.end(running)
+            await process.drained(grumbling)
+
+    async def _within(
+        self, running: asyncio.subprocess.Process, client: AcpClient, job: Job
+    ) -> Claim:
+        """The claim, in the time there is; whatever goes wrong in the protocol is told in it."""
+        line = connect_to_agent(client, running.stdin, running.stdout)
+        try:
+            async with timeout(job.time_limit):
+                return await self._talk(line, client, job)
+        except TimeoutError:
+            why = f"{self.name} {process.ended(None, job.time_limit)}."
+            return client.claim(Ended.TIMEOUT, why)
+        except RequestError as error:
+            return self._refused(client, error)
+        except ValidationError:
+            why = f"{self.name} answered in a form that the protocol does not know."
+            return client.claim(Ended.BAD_OUTPUT, why)
+        finally:
+            with suppress(OSError):
+                await line.close()
+
+    async def _talk(self, line: ClientSideConnection, client: AcpClient, job: Job) -> Claim:
+        me = Implementation(name="remit", version="1")
+        files = FileSystemCapabilities(read_text_file=True, write_text_file=True)
+        able = ClientCapabilities(fs=files, terminal=False)
+        hello = await line.initialize(PROTOCOL_VERSION, client_capabilities=able, client_info=me)
+        if hello.protocol_version != PROTOCOL_VERSION:
+            why = (
+                f"{self.name} speaks version {hello.protocol_version} of the protocol, "
+                f"not {PROTOCOL_VERSION}."
+            )
+            return client.claim(Ended.BAD_OUTPUT, why)
+        loads = hello.agent_capabilities is not None and hello.agent_capabilities.load_session
+        if job.session is None:
+            begun = await line.new_session(cwd=job.workspace, mcp_servers=[])
+            client.session = begun.session_id
+        elif not loads:
+            why = f"{self.name} cannot go on with a session; begin a new one."
+            return Claim("", Ended.BAD_OUTPUT, None, why)
+        else:
+            await line.load_session(cwd=job.workspace, session_id=job.session, mcp_servers=[])
+            client.session = job.session
+        return await self._turn(line, client, job)
+
+    async def _turn(self, line: ClientSideConnection, client: AcpClient, job: Job) -> Claim:
+        session = str(client.session)
+        turn = asyncio.create_task(line.prompt(session_id=session, prompt=[text_block(job.prompt)]))
+        asked = asyncio.create_task(client.stopped.wait())
+        try:
+            await asyncio.wait((turn, asked), return_when=asyncio.FIRST_COMPLETED)
+            if client.needs is None:
+                return self._stopped(client, await turn)
+            with suppress(OSError):
+                await line.cancel(session_id=session)
+            await asyncio.wait((turn,), timeout=_GRACE)
+            why = f"{self.name} needs your word before it may go on."
+            return client.claim(Ended.NEEDS_OWNER, why)
+        finally:
+            turn.cancel()
+            asked.cancel()
+            await asyncio.gather(turn, asked, return_exceptions=True)
+
+    def _stopped(self, client: AcpClient, said: PromptResponse) -> Claim:
+        outcome, why = _STOPPED[said.stop_reason]
+        return client.claim(outcome, why.format(name=self.name) if why else None)
+
+    def _refused(self, client: AcpClient, error: RequestError) -> Claim:
+        said = f"{error} {error.data or ''}".strip()
+        if error.code == _SIGN_IN:
+            why = f"{self.name} must be signed in: {failures.last_words(said)}"
+            return client.claim(Ended.NEEDS_OWNER, why)
+        return self._failed(client, said, "answered with an error")
+
+    def _failed(self, client: AcpClient, said: str, how: str) -> Claim:
+        words = failures.last_words(said)
+        why = f"{self.name} {how}{f': {words}' if words else '.'}"
+        return client.claim(failures.sort(said), why)

@@ -1,0 +1,186 @@
+"""Who works next: the same specialist again, afresh, another one, or nobody any more. Pure.
+
+| how it ended        | then                                                                |
+|---------------------|---------------------------------------------------------------------|
+| rate limit          | the same after 30, 60 and 120 seconds, then another                 |
+| bad output, crash   | the same once more, then another                                    |
+| time-out            | the same once more in a fresh session, then another                 |
+| context overflow    | the same once in a fresh session; then it is too large for anybody  |
+| verification failed | the same, at most three fixes for any one criterion, then another   |
+| the same error twice from one specialist | another, whatever it was                       |
+
+Nobody who gave up is asked a second time.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from remit.errors import BadInput
+from remit.model.specialist import Attempt, Ended
+
+ANY_KIND: Final = "*"  # the chain for kinds of task that have none of their own
+RATE_DELAYS: Final = (30.0, 60.0, 120.0)
+MOST_FIXES: Final = 3  # of one criterion, by one specialist
+MOST_TRIES: Final = 10  # of one specialist, whatever becomes of them
+MOST_ASKED: Final = 20  # questions to the owner, from one specialist
+_NO_ERROR: Final = (Ended.RATE_LIMIT, Ended.NEEDS_OWNER)  # the same again proves nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """The same one goes on, after so many seconds."""
+
+    agent: str
+    delay: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """The same one begins a new session, with the checkpoint."""
+
+    agent: str
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """Somebody who has not tried yet begins, with the checkpoint if there is one."""
+
+    agent: str
+
+
+@dataclass(frozen=True, slots=True)
+class Exhausted:
+    """Only the owner can help now; `tried` says who tried what, a line each."""
+
+    why: str
+    tried: tuple[str, ...] = ()
+
+
+Next: TypeAlias = Again | Fresh | Other | Exhausted
+
+
+def line(
+    chains: Mapping[str, Sequence[str]],
+    kind: str,
+    needs: frozenset[str],
+    able: Mapping[str, frozenset[str]],
+) -> tuple[str, ...]:
+    """Who may do a task of this kind, best first: in its chain, there, and able to."""
+    chain = chains.get(kind) or chains.get(ANY_KIND) or tuple(able)
+    return tuple(dict.fromkeys(name for name in chain if name in able and needs <= able[name]))
+
+
+def follow(who: Sequence[str], attempts: Sequence[Attempt]) -> Next:
+    """Who works next, after these attempts."""
+    if attempts and attempts[-1].outcome is Ended.SUCCESS:
+        raise BadInput(f"{attempts[-1].agent} ended well; nobody follows after that.")
+    mine = [attempt for attempt in attempts if attempt.agent == attempts[-1].agent]
+    if _count(mine, Ended.CONTEXT_OVERFLOW) > 1:
+        why = f"The task is too large for {mine[-1].agent}, even in a fresh session; split it."
+        return Exhausted(why, told(attempts))
+    return (_stays(mine) if mine else None) or _other(who, attempts)
+
+
+def record(attempts: Sequence[Attempt], attempt: Attempt) -> tuple[Attempt, ...]:
+    """The attempts with one more, which knows how often its specialist had tried before."""
+    retries = sum(before.agent == attempt.agent for before in attempts)
+    return (*attempts, replace(attempt, retries=retries))
+
+
+def told(attempts: Sequence[Attempt]) -> tuple[str, ...]:
+    """Who tried, how often, and how the last try ended: a line each."""
+    tries = Counter(attempt.agent for attempt in attempts)
+    last = {attempt.agent: attempt for attempt in attempts}
+    return tuple(_told(last[agent], tries[agent]) for agent in tries)
+
+
+def same_error(one: Attempt, other: Attempt) -> bool:
+    """Whether two attempts failed of the same: times, durations and addresses may differ."""
+    return one.outcome is other.outcome and _core(one) == _core(other)
+
+
+def _stays(mine: Sequence[Attempt]) -> Again | Fresh | None:
+    """What is left to try with the one who tried last; None if nothing is."""
+    last = mine[-1]
+    match last.outcome:
+        case Ended.NEEDS_OWNER:
+            asked = _count(mine, Ended.NEEDS_OWNER)
+            return Again(last.agent) if asked <= MOST_ASKED else None
+        case Ended.RATE_LIMIT:
+            delay = dict(enumerate(RATE_DELAYS, 1)).get(_in_a_row(mine, Ended.RATE_LIMIT))
+            return Again(last.agent, delay) if delay else None
+        case _:
+            return _mends(mine) if _may_mend(mine) else None
+
+
+def _mends(mine: Sequence[Attempt]) -> Again | Fresh:
+    last = mine[-1]
+    afresh = last.outcome in (Ended.TIMEOUT, Ended.CONTEXT_OVERFLOW)
+    return Fresh(last.agent) if afresh else Again(last.agent)
+
+
+def _may_mend(mine: Sequence[Attempt]) -> bool:
+    """Whether one who failed gets another try."""
+    last, before = mine[-1], mine[:-1]
+    working = [each for each in mine if each.outcome not in _NO_ERROR]
+    if any(same_error(last, each) for each in before) or len(working) >= MOST_TRIES:
+        return False
+    if last.outcome is Ended.VERIFICATION_FAILED:
+        return _fixes_left(mine)
+    return _count(mine, last.outcome) == 1
+
+
+def _fixes_left(mine: Sequence[Attempt]) -> bool:
+    failed = [each for each in mine if each.outcome is Ended.VERIFICATION_FAILED]
+    tries = Counter(criterion for each in failed for criterion in set(each.failed) or {""})
+    # The first try is no fix.
+    return max(tries.values()) <= MOST_FIXES
+
+
+def _other(who: Sequence[str], attempts: Sequence[Attempt]) -> Other | Exhausted:
+    tried = {attempt.agent for attempt in attempts}
+    left = [agent for agent in who if agent not in tried]
+    if left:
+        return Other(left[0])
+    if not tried:
+        return Exhausted("No specialist is set up who can do this; name one in [specialists].")
+    return Exhausted("Everybody who can do this has tried.", told(attempts))
+
+
+def _told(last: Attempt, tries: int) -> str:
+    often = "once" if tries == 1 else f"{tries} times"
+    how = last.outcome.value.replace("_", " ")
+    said = " ".join((last.error or "").split())[:200]
+    return f"{last.agent} tried {often}; last: {how}{f': {said}' if said else ''}"
+
+
+def _count(mine: Sequence[Attempt], outcome: Ended) -> int:
+    return sum(attempt.outcome is outcome for attempt in mine)
+
+
+def _in_a_row(mine: Sequence[Attempt], outcome: Ended) -> int:
+    """How many of the last attempts, without a break, ended so."""
+    row = 0
+    for attempt in reversed(mine):
+        if attempt.outcome is not outcome:
+            break
+        row += 1
+    return row
+
+
+def _core(attempt: Attempt) -> tuple[frozenset[str], str]:
+    """What an error says, without what differs from one run to the next."""
+    return frozenset(attempt.failed), _VARIES.sub("", " ".join((attempt.error or "").split()))
+
+
+# 2 of 5 failed and 1 of 5 failed are not the same: plain numbers stay.
+_VARIES: Final = re.compile(
+    r"0x[0-9a-fA-F]+"
+    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
+    r"|\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b"
+    r"|\b\d+(?:[.,]\d+)? ?(?:ms|s|secs?|seconds?|min|minutes?)\b"
+    r"|/tmp/[\w./-]+"
+)

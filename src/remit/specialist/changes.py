@@ -1,0 +1,107 @@
+"""What a specialist changed: read from git's own lists, with what must not be taken over. Pure."""
+
+import posixpath
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+LINK: Final = "120000"
+REPOSITORY: Final = "160000"  # a commit of another repository, where a file would be
+_TEST: Final = re.compile(
+    r"(^|/)(tests?|__tests__|spec|e2e)/|(^|/)(test_[^/]*|conftest)\.py$|_test\.(py|go|rs)$"
+    r"|\.(test|spec)\.[cm]?[jt]sx?$|Tests?\.(java|kt|cs)$|_spec\.rb$"
+)
+
+
+class Kind(StrEnum):
+    ADDED = "added"
+    MODIFIED = "modified"
+    DELETED = "deleted"
+    RENAMED = "renamed"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One file that differs from the base."""
+
+    path: str
+    kind: Kind
+    mode: str = "100644"  # as git writes it; empty where it is gone
+    hash: str = ""  # of its content now; empty where it is gone
+    was: str | None = None  # its path before, if it was renamed
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A folder at one moment, compared with the base."""
+
+    tree: str  # what git calls the whole of it
+    changes: tuple[Change, ...] = ()
+    diff: str = ""
+    refused: tuple[str, ...] = ()  # why it cannot be taken over, in sentences
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Every path that is touched, with those that were left by a rename."""
+        both = (p for c in self.changes for p in (c.path, c.was) if p is not None)
+        return tuple(dict.fromkeys(both))
+
+    @property
+    def hashes(self) -> Mapping[str, str]:
+        return {change.path: change.hash for change in self.changes}
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """Tests that were there before and are not as they were; a new one is no such."""
+        return tuple(
+            change.was or change.path
+            for change in self.changes
+            if change.kind is not Kind.ADDED and _TEST.search(change.was or change.path)
+        )
+
+
+def read(raw: bytes) -> tuple[Change, ...]:
+    """Read what `git diff-tree -r -z -M --raw` says."""
+    fields = raw.decode("utf-8", "surrogateescape").split("\0")
+    found: list[Change] = []
+    at = 0
+    while at + 1 < len(fields):
+        _, mode, _, sha, status = fields[at].lstrip(":").split(" ")
+        names = 2 if status[0] in "RC" else 1
+        paths = fields[at + 1 : at + 1 + names]
+        found.append(_change(status[0], mode, sha, paths))
+        at += 1 + names
+    return tuple(found)
+
+
+def refusals(changes: Sequence[Change], targets: Mapping[str, str]) -> tuple[str, ...]:
+    """Why changes cannot be taken over; `targets` says where the links lead."""
+    found: list[str] = []
+    for change in changes:
+        if change.mode == REPOSITORY:
+            found.append(is_repository(change.path))
+        elif change.mode == LINK and _leaves(change.path, targets.get(change.path, "/")):
+            found.append(f"{change.path!r} is a link that leads out of the folder.")
+    return tuple(found)
+
+
+def is_repository(path: str) -> str:
+    return f"{path!r} is a repository of its own; only files are taken over."
+
+
+def _change(letter: str, mode: str, sha: str, paths: Sequence[str]) -> Change:
+    if letter == "D":
+        return Change(paths[0], Kind.DELETED, "", "")
+    if letter in "RC":
+        return Change(paths[1], Kind.RENAMED, mode, sha, paths[0])
+    return Change(paths[0], Kind.ADDED if letter == "A" else Kind.MODIFIED, mode, sha)
+
+
+def _leaves(path: str, target: str) -> bool:
+    if target.startswith("/") or not target:
+        return True
+    place = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+    names = place.split("/")
+    return names[0] == ".." or any(name.casefold() == ".git" for name in names)

@@ -1,0 +1,226 @@
+"""How far the work is, in less than 2 KB, for whoever goes on with it. Pure.
+
+It is written before a hand-over. What does not fit is left out in a fixed order, the oldest
+first, and how much that was is said. Whether a file changed since is told by its hash.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from remit.model.codec import Json, from_json, text_of, to_json
+from remit.model.specialist import Claim
+from remit.specialist.brief import quoted
+
+MOST_BYTES: Final = 2_000  # of the whole, as JSON in UTF-8
+MOST_STEPS: Final = 10
+MOST_FILES: Final = 16
+_LONGEST: Final = 120  # characters of a step
+_LONGEST_WHY: Final = 100
+_LONGEST_NOW: Final = 200
+_LONGEST_PATH: Final = 160
+_HASH: Final = 12  # characters of a file's hash
+
+
+class Cause(StrEnum):
+    """Why a checkpoint was written."""
+
+    PERIODIC = "periodic"
+    CONTEXT_LIMIT = "context_limit"
+    FAILURE = "failure"
+    REASSIGNMENT = "reassignment"
+    RATE_LIMIT = "rate_limit"
+    MANUAL = "manual"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Something that was decided on the way, and the reason."""
+
+    what: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A file as it was; an empty hash is one that was deleted."""
+
+    path: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    agent: str
+    cause: Cause
+    made_at: datetime
+    done: tuple[str, ...] = ()  # oldest first
+    pending: tuple[str, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    blockers: tuple[str, ...] = ()
+    now: str = ""  # what was under way
+    tried: tuple[str, ...] = ()  # who was at work before
+    files: tuple[Seen, ...] = ()
+    left_out: int = 0  # entries that did not fit
+
+
+def of(
+    claim: Claim,
+    *,
+    agent: str,
+    cause: Cause,
+    made_at: datetime,
+    files: Mapping[str, str],
+    before: Checkpoint | None = None,
+) -> Checkpoint:
+    """The checkpoint after a claim, on from the one before; `files` maps paths to hashes."""
+    said = _heard(claim.text)
+    was = before or Checkpoint(agent, cause, made_at)
+    return trimmed(
+        Checkpoint(
+            agent,
+            cause,
+            made_at,
+            done=_joined(was.done, claim.done, said["DONE"]),
+            pending=_joined(claim.pending, said["NEXT"]) or was.pending,
+            choices=tuple(dict.fromkeys((*was.choices, *map(_choice, said["DECIDED"])))),
+            blockers=_joined(said["BLOCKED"], (claim.error,) if claim.error else ()),
+            tried=_joined(was.tried, (before.agent,) if before else ()),
+            files=tuple(Seen(path, sha) for path, sha in sorted(files.items())),
+            left_out=was.left_out,
+        )
+    )
+
+
+def trimmed(checkpoint: Checkpoint) -> Checkpoint:
+    """The same in less than 2 KB: the last ten steps, short words, the oldest left out first."""
+    short = _shortened(checkpoint)
+    while len(pack(short).encode()) >= MOST_BYTES:
+        short = _smaller(short)
+    return short
+
+
+def pack(checkpoint: Checkpoint) -> str:
+    """Equal checkpoints give equal text."""
+    return text_of(to_json(checkpoint))
+
+
+def unpack(data: Json) -> Checkpoint:
+    return from_json(Checkpoint, data)
+
+
+def stale(checkpoint: Checkpoint, files: Mapping[str, str]) -> tuple[str, ...]:
+    """Which of its files are no longer as they were; a file that is not given is deleted."""
+    now = {_short(path, _LONGEST_PATH): sha[:_HASH] for path, sha in files.items()}
+    return tuple(seen.path for seen in checkpoint.files if now.get(seen.path, "") != seen.hash)
+
+
+def resume(checkpoint: Checkpoint, changed: Sequence[str] = ()) -> str:
+    """What a specialist is told of it. The words in it are another's, so they are quoted."""
+    parts = [
+        _part("Done", checkpoint.done),
+        _part("Still to do", checkpoint.pending),
+        _part("Decided", [_told(choice) for choice in checkpoint.choices]),
+        _part("In the way", checkpoint.blockers),
+        _part("Under way", [checkpoint.now] if checkpoint.now else []),
+        _part("Files it changed, which are in your folder", [s.path for s in checkpoint.files]),
+    ]
+    lead = (
+        f"{checkpoint.agent} worked on this before ({checkpoint.cause.value.replace('_', ' ')}). "
+        "What it left is in the folder. It says of it, which nobody has checked:"
+    )
+    told = "\n".join([lead, *(part for part in parts if part)])
+    if not changed:
+        return told
+    since = ", ".join(f"`{path}`" for path in changed)
+    return f"{told}\n\nSince then these have changed: {since}. Look at them before you rely on it."
+
+
+def _part(title: str, lines: Sequence[str]) -> str:
+    return f"\n{title}:\n" + "\n".join(quoted(f"- {line}") for line in lines) if lines else ""
+
+
+def _told(choice: Choice) -> str:
+    return f"{choice.what}, because {choice.why}" if choice.why else choice.what
+
+
+def _shortened(found: Checkpoint) -> Checkpoint:
+    """Each word within its length, each list within its number."""
+    steps = found.done[-MOST_STEPS:]
+    files = found.files[:MOST_FILES]
+    gone = len(found.done) - len(steps) + len(found.files) - len(files)
+    return replace(
+        found,
+        agent=_short(found.agent, 40),
+        done=_shorter(steps),
+        pending=_shorter(found.pending[:MOST_STEPS]),
+        choices=tuple(
+            Choice(_short(c.what, _LONGEST), _short(c.why, _LONGEST_WHY))
+            for c in found.choices[-MOST_STEPS:]
+        ),
+        blockers=_shorter(found.blockers[-MOST_STEPS:]),
+        now=_short(found.now, _LONGEST_NOW),
+        tried=tuple(_short(agent, 40) for agent in found.tried[-MOST_STEPS:]),
+        files=tuple(Seen(_short(s.path, _LONGEST_PATH), s.hash[:_HASH]) for s in files),
+        left_out=found.left_out + gone,
+    )
+
+
+def _smaller(found: Checkpoint) -> Checkpoint:
+    """One entry less, of the longest list; of equals the first below goes."""
+    longest = max(_LISTS, key=lambda each: _size(each.of(found)))
+    return replace(longest.less(found), left_out=found.left_out + 1)
+
+
+def _size(entries: Sequence[object]) -> int:
+    return sum(len(text_of(to_json(entry)).encode()) for entry in entries)
+
+
+@dataclass(frozen=True, slots=True)
+class _List:
+    """One list of a checkpoint: what is in it, and the checkpoint with one entry less."""
+
+    of: Callable[[Checkpoint], Sequence[object]]
+    less: Callable[[Checkpoint], Checkpoint]
+
+
+# Of what was done the oldest goes, of what is to come and of files the last.
+_LISTS: Final = (
+    _List(lambda c: c.files, lambda c: replace(c, files=c.files[:-1])),
+    _List(lambda c: c.done, lambda c: replace(c, done=c.done[1:])),
+    _List(lambda c: c.tried, lambda c: replace(c, tried=c.tried[1:])),
+    _List(lambda c: c.pending, lambda c: replace(c, pending=c.pending[:-1])),
+    _List(lambda c: c.choices, lambda c: replace(c, choices=c.choices[1:])),
+    _List(lambda c: c.blockers, lambda c: replace(c, blockers=c.blockers[:-1])),
+)
+
+
+def _heard(text: str) -> dict[str, tuple[str, ...]]:
+    """What a specialist said in the lines that it was asked for; nobody must say anything."""
+    found = re.findall(r"^[ \t>*-]*(DONE|NEXT|DECIDED|BLOCKED):[ \t]*(\S.*)$", text, re.MULTILINE)
+    words = ("DONE", "NEXT", "DECIDED", "BLOCKED")
+    return {word: tuple(said for key, said in found if key == word) for word in words}
+
+
+def _choice(said: str) -> Choice:
+    what, _, why = said.partition(" because ")
+    return Choice(what.rstrip(" ,"), why)
+
+
+def _joined(*lists: Sequence[str]) -> tuple[str, ...]:
+    """All of them in order, each once."""
+    return tuple(dict.fromkeys(entry for entries in lists for entry in entries))
+
+
+def _shorter(entries: Sequence[str]) -> tuple[str, ...]:
+    return tuple(_short(entry, _LONGEST) for entry in entries)
+
+
+def _short(text: str, most: int) -> str:
+    """One line of so many bytes at most: letters differ in size, and so must not the limit."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    raw = line.encode("utf-8", "replace")
+    return line if len(raw) <= most else raw[: most - 3].decode("utf-8", "ignore") + "…"

@@ -1,0 +1,99 @@
+"""Any agent that is a command: it is given the prompt, works in the folder, and ends.
+
+Its words come from the settings alone and no shell reads them. `{prompt_file}` in them is a file
+with the prompt; without it the prompt comes on stdin. `{workspace}` is the folder.
+"""
+
+import asyncio
+import tempfile
+from asyncio import timeout
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from remit.model.specialist import Claim, Ended, Job
+from remit.ports import OnText, Permit
+from remit.specialist import failures, process
+from remit.specialist.process import Wrap
+
+PROMPT_FILE: Final = "{prompt_file}"
+WORKSPACE: Final = "{workspace}"
+
+
+class CommandSpecialist:
+    def __init__(
+        self,
+        name: str,
+        argv: Sequence[str],
+        *,
+        capabilities: frozenset[str] = frozenset(),
+        environ: Mapping[str, str],
+        wrap: Wrap = process.bare,
+    ) -> None:
+        self.name = name
+        self.capabilities = capabilities
+        self._argv = tuple(argv)
+        self._environ = dict(environ)
+        self._wrap = wrap
+
+    async def work(self, job: Job, emit: OnText, permit: Permit) -> Claim:
+        """Run it to its end, or to the end of its time. What it may do, the sandbox decides."""
+        del permit
+        with _prompted(self._argv, job) as (argv, readable, stdin):
+            try:
+                wrapped = self._wrap(argv, job.workspace, readable)
+                running = await process.start(wrapped, job.workspace, self._environ)
+            except OSError as error:
+                why = f"{self.name} could not be started: {error.strerror or error}."
+                return Claim("", Ended.CRASH, error=why)
+            return await self._heard(running, job, stdin, emit)
+
+    async def _heard(
+        self, running: asyncio.subprocess.Process, job: Job, stdin: bytes, emit: OnText
+    ) -> Claim:
+        assert running.stdout is not None  # noqa: S101 - they are pipes
+        assert running.stderr is not None  # noqa: S101
+        out, err = bytearray(), bytearray()
+        saying = asyncio.create_task(process.feed(running, stdin))
+        telling = asyncio.create_task(process.hear(running.stdout, out, emit))
+        grumbling = asyncio.create_task(process.hear(running.stderr, err))
+        code: int | None = None
+        try:
+            with suppress(TimeoutError):
+                async with timeout(job.time_limit):
+                    code = await running.wait()
+        finally:
+            await process.end(running)
+            await process.drained(saying, telling, grumbling)
+        return self._claim(code, _text(out), _text(err), job.time_limit)
+
+    def _claim(self, code: int | None, out: str, err: str, limit: float) -> Claim:
+        if code == 0:
+            return Claim(out)
+        said = f"{out}\n{err}"
+        outcome = Ended.TIMEOUT if code is None else failures.sort(said)
+        words = failures.last_words(err) or failures.last_words(out)
+        ending = process.ended(code, limit)
+        return Claim(out, outcome, error=f"{self.name} {ending}{f': {words}' if words else '.'}")
+
+
+@contextmanager
+def _prompted(
+    argv: Sequence[str], job: Job
+) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], bytes]]:
+    """The words as they are run, what must be readable for them, and what is said on stdin."""
+    prompt = job.prompt.encode("utf-8", "replace")
+    here = [word.replace(WORKSPACE, job.workspace) for word in argv]
+    if not any(PROMPT_FILE in word for word in here):
+        yield tuple(here), (), prompt
+        return
+    # Not in the folder: there it would be taken for work.
+    with tempfile.TemporaryDirectory(prefix="remit-prompt-") as folder:
+        path = Path(folder) / "prompt.md"
+        path.write_bytes(prompt)
+        yield tuple(word.replace(PROMPT_FILE, str(path)) for word in here), (str(path),), b""
+
+
+def _text(said: bytearray) -> str:
+    return bytes(said).decode("utf-8", "replace").strip()

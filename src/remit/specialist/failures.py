@@ -1,0 +1,37 @@
+"""What the last words of somebody who failed mean. Read only of one that did fail. Pure."""
+
+import re
+from typing import Final
+
+from remit.model.specialist import Ended
+
+_MOST_READ: Final = 4_000  # characters, from the end
+_LAST_LINES: Final = 5
+_OVERFLOW: Final = re.compile(
+    r"context[ _-]?(?:length|window|limit|size)|(?:prompt|input|conversation) (?:is|was) too long"
+    r"|maximum (?:context|number of tokens)|too many (?:input )?tokens|exceeds? .{0,40}tokens"
+    r"|longer than .{0,60}can read",
+    re.IGNORECASE,
+)
+_LIMIT: Final = re.compile(
+    r"rate[ _-]?limit|too many requests|\b429\b|quota|usage limit|overloaded|\b529\b"
+    r"|try again later|resource[ _]exhausted",
+    re.IGNORECASE,
+)
+
+
+def sort(said: str) -> Ended:
+    """The class of a failure; what says nothing known is a crash.
+
+    A prompt that is too long stays so after any wait: so it is looked for first.
+    """
+    end = said[-_MOST_READ:]
+    if _OVERFLOW.search(end):
+        return Ended.CONTEXT_OVERFLOW
+    return Ended.RATE_LIMIT if _LIMIT.search(end) else Ended.CRASH
+
+
+def last_words(said: str) -> str:
+    """The last lines, on one line, without what a terminal would act on."""
+    lines = [line for line in said.splitlines() if line.strip()][-_LAST_LINES:]
+    return " / ".join("".join(c for c in line if c.isprintable()).strip()[:200] for line in lines)

@@ -1,0 +1,202 @@
+"""The one place that runs git, so that nothing in a repository can make it run anything else.
+
+A repository may name programs: hooks, a file monitor, filters, drivers for diffs and merges,
+credential helpers, a signer, an editor, a pager, an alias, a remote helper. None of them is run:
+git gets an environment of ours alone, every such setting is overruled on each call, and in
+the owner's own repository also those that only its configuration can name.
+"""
+
+import asyncio
+import os
+import re
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+from remit.errors import Permanent, Transient
+
+_LIMIT: Final = 600.0  # seconds for one call
+_NOTHING: Final = "/dev/null"
+_NOBODY: Final = "false"  # a program that fails
+
+# What holds for every call, whatever a repository says.
+_OVERRULED: Final = {
+    "core.hooksPath": _NOTHING,
+    "core.fsmonitor": "false",
+    "core.untrackedCache": "false",
+    "core.sshCommand": _NOBODY,
+    "core.gitProxy": "",
+    "core.askPass": _NOBODY,
+    "core.editor": _NOBODY,
+    "core.pager": "cat",
+    "core.attributesFile": _NOTHING,
+    "core.excludesFile": _NOTHING,
+    "core.alternateRefsCommand": _NOBODY,
+    "core.quotePath": "false",
+    "sequence.editor": _NOBODY,
+    "credential.helper": "",
+    "commit.gpgSign": "false",
+    "tag.gpgSign": "false",
+    "push.gpgSign": "false",
+    "gpg.program": _NOBODY,
+    "gpg.ssh.program": _NOBODY,
+    "gpg.x509.program": _NOBODY,
+    "merge.verifySignatures": "false",
+    "diff.external": "",
+    "diff.ignoreSubmodules": "all",
+    "interactive.diffFilter": "",
+    "submodule.recurse": "false",
+    "fetch.recurseSubmodules": "false",
+    "fetch.writeCommitGraph": "false",
+    "protocol.allow": "never",
+    "protocol.file.allow": "always",
+    "safe.bareRepository": "explicit",
+    "advice.addEmbeddedRepo": "false",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+}
+_ENVIRON: Final = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_SYSTEM": _NOTHING,
+    "GIT_CONFIG_GLOBAL": _NOTHING,
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ASKPASS": _NOBODY,
+    "SSH_ASKPASS": _NOBODY,
+    "GIT_SSH_COMMAND": _NOBODY,
+    "GIT_EDITOR": _NOBODY,
+    "GIT_SEQUENCE_EDITOR": _NOBODY,
+    "GIT_PAGER": "cat",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_ALLOW_PROTOCOL": "file",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_AUTHOR_NAME": "Remit",
+    "GIT_AUTHOR_EMAIL": "remit@localhost",
+    "GIT_COMMITTER_NAME": "Remit",
+    "GIT_COMMITTER_EMAIL": "remit@localhost",
+    "HOME": _NOTHING,
+    "XDG_CONFIG_HOME": _NOTHING,
+    "LC_ALL": "C.UTF-8",
+}
+# Programs that are named under a word of the repository's own, so nobody knows them beforehand.
+_NAMED: Final = re.compile(
+    r"(filter\..*\.(?:clean|smudge|process|required)|merge\..*\.driver|diff\..*\.(?:command|textconv)"
+    r"|credential\..*\.helper|remote\..*\.(?:uploadpack|receivepack|vcs|proxy)|pager\..*"
+    r"|submodule\..*\.update|(?:difftool|mergetool|browser|man)\..*\.(?:cmd|path))",
+    re.IGNORECASE | re.DOTALL,
+)
+_STANDS_FOR: Final = {"required": "false", "update": "none"}
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Which repository a call is about: found from a folder, or named."""
+
+    folder: str
+    git_dir: str | None = None
+    work_tree: str | None = None
+    index: str | None = None
+    overruled: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def environ(self) -> dict[str, str]:
+        names = {
+            "GIT_DIR": self.git_dir,
+            "GIT_WORK_TREE": self.work_tree,
+            "GIT_INDEX_FILE": self.index,
+        }
+        found = {name: value for name, value in names.items() if value is not None}
+        # A folder that is no repository is not taken for a part of the one around it.
+        return {"GIT_CEILING_DIRECTORIES": os.path.dirname(self.folder), **found}  # noqa: PTH120
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    code: int
+    out: bytes
+    err: str
+
+    @property
+    def text(self) -> str:
+        return self.out.decode("utf-8", "surrogateescape").strip()
+
+
+class Git:
+    def __init__(self, environ: Mapping[str, str], limit: float = _LIMIT) -> None:
+        self._path = environ.get("PATH", os.defpath)
+        self._limit = limit
+
+    async def run(
+        self,
+        where: Where,
+        *words: str,
+        stdin: bytes = b"",
+        also: Mapping[str, str] | None = None,
+    ) -> Said:
+        """Run git; whatever code it ends with is told."""
+        config = (*_OVERRULED.items(), *where.overruled)
+        environ = _ENVIRON | {"PATH": self._path} | where.environ | _as_environ(config)
+        try:
+            process = await asyncio.create_subprocess_exec(
+                "git",
+                *words,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                cwd=where.folder,
+                env=environ | dict(also or {}),
+                start_new_session=True,
+            )
+        except FileNotFoundError:
+            there = await asyncio.to_thread(os.path.isdir, where.folder)
+            what = "git is not installed" if there else f"{where.folder} is not there"
+            raise Permanent(f"git cannot be run: {what}.") from None
+        return await self._heard(process, words[0], stdin)
+
+    async def ok(
+        self,
+        where: Where,
+        *words: str,
+        stdin: bytes = b"",
+        also: Mapping[str, str] | None = None,
+    ) -> str:
+        """Run git; what it said, without the blanks around it. Anything but success is raised."""
+        said = await self.run(where, *words, stdin=stdin, also=also)
+        if said.code:
+            why = " ".join(said.err.split())[-300:] or f"exit code {said.code}"
+            raise Permanent(f"git {words[0]} failed in {where.folder}: {why}")
+        return said.text
+
+    async def guarded(self, folder: str) -> Where:
+        """A repository that is not ours, with every program that its configuration names off."""
+        where = Where(folder)
+        listed = await self.run(where, "config", "--list", "--name-only", "-z", "--includes")
+        names = listed.out.decode("utf-8", "surrogateescape").split("\0")
+        named = sorted({name for name in names if _NAMED.fullmatch(name)})
+        off = [(name, _STANDS_FOR.get(name.rpartition(".")[2].lower(), "")) for name in named]
+        return Where(folder, overruled=tuple(off))
+
+    async def _heard(self, process: asyncio.subprocess.Process, word: str, stdin: bytes) -> Said:
+        try:
+            async with asyncio.timeout(self._limit):
+                out, err = await process.communicate(stdin)
+        except TimeoutError:
+            raise Transient(f"git {word} took longer than {self._limit:g} s.") from None
+        finally:
+            # Also after a cancel: nothing of it may go on and hold a lock.
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            if process.returncode is None:
+                await process.wait()
+        return Said(process.returncode or 0, out, err.decode("utf-8", "replace"))
+
+
+def _as_environ(config: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Settings in a form in which neither a name nor a value can be read as more than it is."""
+    found = {"GIT_CONFIG_COUNT": str(len(config))}
+    for n, (key, value) in enumerate(config):
+        found |= {f"GIT_CONFIG_KEY_{n}": key, f"GIT_CONFIG_VALUE_{n}": value}
+    return found

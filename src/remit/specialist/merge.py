@@ -1,0 +1,134 @@
+"""Bring a task's branch into the owner's checkout: a step of its own, after the owner's word.
+
+The merge itself is worked out in the house's repository, where nobody's drivers run and nothing
+of the owner's is touched. Only what is known to fit goes to the checkout, as one move forward.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from remit.specialist.git import Where
+from remit.specialist.tree import Worktree
+from remit.specialist.worktree import Worktrees
+
+_CONFLICT: Final = 1  # how `git merge-tree` ends when two sides do not fit
+_MOST_NAMED: Final = 5
+_UNDER_WAY: Final = {
+    "MERGE_HEAD": "a merge",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "REVERT_HEAD": "a revert",
+    "rebase-merge": "a rebase",
+    "rebase-apply": "a rebase",
+    "BISECT_LOG": "a bisection",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The work is on the owner's branch."""
+
+    commit: str
+    branch: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Nothing was changed; why, and what would be right."""
+
+    why: str
+
+
+Merge: TypeAlias = Merged | Refused
+
+
+async def merge(trees: Worktrees, tree: Worktree, commit: str, at: datetime) -> Merge:
+    """Move the branch that the owner has checked out forward to a task's commit.
+
+    Doing it again after it was done changes nothing.
+    """
+    git = trees.git
+    owners = await git.guarded(tree.checkout)
+    branch = await git.run(owners, "symbolic-ref", "--quiet", "HEAD")
+    if branch.code:
+        return Refused(f"No branch is checked out in {tree.checkout}; check one out.")
+    busy = await _busy(trees, tree, owners)
+    if busy:
+        return Refused(busy)
+    head = await git.ok(owners, "rev-parse", "HEAD")
+    await trees.fetch(tree.repo, tree.checkout, head)
+    target = await _target(trees, tree, head, commit, at)
+    if isinstance(target, Refused):
+        return target
+    return await _forward(trees, tree, owners, target, branch.text)
+
+
+async def publish(trees: Worktrees, tree: Worktree) -> str:
+    """Put the task's branch into the owner's repository beside his own; its name.
+
+    For who wants to go on by hand: his folder and his branches stay as they are.
+    """
+    owners = await trees.git.guarded(tree.checkout)
+    words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", tree.repo)
+    await trees.git.ok(owners, *words, f"+{tree.ref}:{tree.ref}")
+    return tree.branch
+
+
+async def _busy(trees: Worktrees, tree: Worktree, owners: Where) -> str:
+    """Why the owner's checkout is not one that may be moved."""
+    git_dir = await trees.git.ok(owners, "rev-parse", "--absolute-git-dir")
+    for name, what in _UNDER_WAY.items():
+        if await asyncio.to_thread(Path(git_dir, name).exists):
+            return f"{what.capitalize()} is under way in {tree.checkout}; end it first."
+    words = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=no")
+    said = await trees.git.run(owners, *words, "--ignore-submodules=all")
+    dirty = [line[3:] for line in said.out.decode("utf-8", "replace").split("\0") if line]
+    if not dirty:
+        return ""
+    return f"{tree.checkout} has changes that are not committed ({_few(dirty)}); commit them first."
+
+
+async def _target(
+    trees: Worktrees, tree: Worktree, head: str, commit: str, at: datetime
+) -> str | Refused:
+    """The commit to move to: the work itself, or the owner's and the work joined."""
+    git, house = trees.git, tree.house
+    ancestor = ("merge-base", "--is-ancestor")
+    if not (await git.run(house, *ancestor, commit, head)).code:
+        return head
+    if not (await git.run(house, *ancestor, head, commit)).code:
+        return commit
+    said = await git.run(house, "merge-tree", "--write-tree", "--name-only", "-z", head, commit)
+    whole, *names = said.out.decode("utf-8", "surrogateescape").split("\0")
+    if said.code == _CONFLICT:
+        unmet = names[: names.index("")] if "" in names else names
+        return Refused(f"The work does not fit with what changed since ({_few(unmet)}); redo it.")
+    if said.code:
+        why = " ".join(said.err.split())[-200:]
+        return Refused(f"The work cannot be merged; it needs git 2.38 or newer: {why}")
+    when = {"GIT_AUTHOR_DATE": at.isoformat(), "GIT_COMMITTER_DATE": at.isoformat()}
+    words = f"Merge {tree.branch}\n".encode()
+    parents = ("-p", head, "-p", commit)
+    return await git.ok(house, "commit-tree", whole, *parents, stdin=words, also=when)
+
+
+async def _forward(
+    trees: Worktrees, tree: Worktree, owners: Where, target: str, branch: str
+) -> Merge:
+    ref = f"refs/remit/merge/{tree.task_id}"
+    await trees.git.ok(tree.house, "update-ref", ref, target)
+    words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", tree.repo)
+    await trees.git.ok(owners, *words, f"+{ref}:{ref}")
+    said = await trees.git.run(owners, "merge", "--ff-only", "--quiet", "--no-stat", target)
+    await trees.git.run(owners, "update-ref", "-d", ref)
+    if said.code:
+        why = " ".join(said.err.split())[-300:]
+        return Refused(f"git did not take the work into {tree.checkout}: {why}")
+    return Merged(target, branch.removeprefix("refs/heads/"))
+
+
+def _few(names: list[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,170 @@
+"""One task's worktree on the disk: where its parts lie, and that they are as we made them."""
+
+import os
+import re
+import shutil
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from remit.errors import Permanent
+from remit.model.ids import TaskId
+from remit.specialist.git import Where
+
+SHA: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+# In the house's repository: which worktrees are ready, and our indexes. Not `remit`: there git
+# would look for the branches of that name.
+_NOTES: Final = "notes-of-the-house"
+_LONG: Final = 64  # characters of a hash in the newer of git's two forms
+_CONFIG: Final = """\
+[core]
+	repositoryformatversion = {version}
+	filemode = true
+	bare = true
+	logAllRefUpdates = false
+	hooksPath = /dev/null
+	fsmonitor = false
+[gc]
+	auto = 0
+[maintenance]
+	auto = false
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Worktree:
+    """Where one task is worked on."""
+
+    task_id: TaskId
+    folder: str
+    base: str  # the commit it began from
+    repo: str  # the house's own repository
+    checkout: str  # the owner's folder that it came from
+
+    @property
+    def branch(self) -> str:
+        return f"remit/{self.task_id}"
+
+    @property
+    def ref(self) -> str:
+        return f"refs/heads/{self.branch}"
+
+    @property
+    def house(self) -> Where:
+        """The house's repository, without a folder."""
+        return Where(self.repo, git_dir=self.repo)
+
+    @property
+    def inside(self) -> Where:
+        """The folder, by what we know of it and not by what its `.git` says."""
+        git_dir = f"{self.repo}/worktrees/{self.task_id}"
+        index = f"{self.repo}/{_NOTES}/{self.task_id}.index"
+        return Where(self.folder, git_dir, self.folder, index)
+
+
+def noted(repo: str, task: TaskId) -> str | None:
+    """The base of a worktree that was made whole."""
+    try:
+        base = Path(repo, _NOTES, task).read_text().strip()
+    except FileNotFoundError:
+        return None
+    return base if SHA.fullmatch(base) else None
+
+
+def note(tree: Worktree) -> None:
+    folder = Path(tree.repo, _NOTES)
+    folder.mkdir(exist_ok=True)
+    half = folder / f"{tree.task_id}.half"
+    half.write_text(tree.base)
+    half.rename(folder / tree.task_id)
+
+
+def forget(tree: Worktree) -> None:
+    for name in (tree.task_id, f"{tree.task_id}.index"):
+        Path(tree.repo, _NOTES, name).unlink(missing_ok=True)
+
+
+def stands(tree: Worktree) -> bool:
+    return Path(tree.folder).is_dir() and Path(str(tree.inside.git_dir)).is_dir()
+
+
+def mend(tree: Worktree) -> None:
+    """What ties folder and repository together is as we made it, whoever has been there."""
+    git_dir = Path(str(tree.inside.git_dir))
+    for path, text in (
+        (git_dir / "commondir", "../..\n"),
+        (git_dir / "gitdir", f"{tree.folder}/.git\n"),
+        (git_dir / "HEAD", f"ref: {tree.ref}\n"),
+        (Path(tree.folder, ".git"), f"gitdir: {git_dir}\n"),
+    ):
+        _set(path, text)
+    configure(Path(tree.repo), "sha256" if len(tree.base) == _LONG else "sha1")
+
+
+def configure(repo: Path, form: str) -> None:
+    version = 1 if form == "sha256" else 0
+    more = "[extensions]\n\tobjectFormat = sha256\n" if version else ""
+    _set(repo / "config", _CONFIG.format(version=version) + more)
+    (repo / "config.worktree").unlink(missing_ok=True)
+    (repo / _NOTES).mkdir(exist_ok=True)
+
+
+def _set(path: Path, text: str) -> None:
+    """A plain file with this text, and no link or folder in its place."""
+    if path.is_file() and not path.is_symlink() and path.read_bytes() == text.encode():
+        return
+    if path.is_dir() and not path.is_symlink():
+        _remove(path)
+    half = path.with_name(f"{path.name}.half")
+    half.unlink(missing_ok=True)
+    half.write_text(text)
+    half.rename(path)
+
+
+def filled(tree: Worktree, paths: list[str]) -> list[str]:
+    """Which of the submodules are not empty: we leave them so, whatever is in one was put there."""
+    found = [Path(tree.folder, path) for path in paths]
+    return [
+        path
+        for path, place in zip(paths, found, strict=True)
+        if place.is_symlink() or place.is_file() or (place.is_dir() and any(place.iterdir()))
+    ]
+
+
+def unlock(repo: Path) -> None:
+    """Whoever held these has died: this process is the first to come here since it started."""
+    for lock in repo.rglob("*.lock"):
+        if "objects" not in lock.relative_to(repo).parts[:1]:
+            lock.unlink(missing_ok=True)
+
+
+def clear(tree: Worktree) -> None:
+    _remove(Path(tree.folder))
+    _remove(Path(str(tree.inside.git_dir)))
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, even one whose parts were made unwritable; no link in it is followed."""
+    if folder.is_symlink() or folder.is_file():
+        folder.unlink()
+        return
+    for top, names, _ in os.walk(folder):
+        for name in [".", *names]:
+            path = os.path.join(top, name)  # noqa: PTH118 - a name may be no text
+            if not os.path.islink(path):  # noqa: PTH114
+                os.chmod(path, stat.S_IRWXU)  # noqa: PTH101
+    shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        raise Permanent(f"{folder} cannot be removed.")
+
+
+def size(folder: bytes, names: list[bytes]) -> int:
+    total = 0
+    for name in names:
+        try:
+            found = os.lstat(os.path.join(folder, name))  # noqa: PTH118 - a name may be no text
+        except OSError:
+            continue
+        total += found.st_size if stat.S_ISREG(found.st_mode) else 0
+    return total

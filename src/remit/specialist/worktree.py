@@ -1,0 +1,224 @@
+"""A git worktree of its own for each task, under the house's home, from one base commit.
+
+It does not hang on the owner's repository but on a copy that is the house's: without remotes,
+hooks or drivers. So whatever is done there with git - a push, a reset, a changed setting - ends
+there. What counts is what lies in the folder: it is looked at through an index of ours and
+compared with the base, whatever a specialist committed, staged or hid from git.
+"""
+
+import asyncio
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from remit.errors import BadInput, Conflict, NotFound, Permanent
+from remit.failpoint import failpoint
+from remit.model.ids import TaskId, task_id
+from remit.specialist import changes
+from remit.specialist import tree as disk
+from remit.specialist.changes import Snapshot
+from remit.specialist.git import Git, Where
+from remit.specialist.tree import SHA, Worktree
+
+MOST_BYTES: Final = 200_000_000  # of all files that changed
+MOST_FILES: Final = 20_000  # that changed
+MOST_DIFF: Final = 2_000_000  # bytes that are shown
+
+
+class Worktrees:
+    """All worktrees of the house; one process holds them at a time."""
+
+    def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
+        self._root = root.resolve()
+        self.git = Git(environ)
+        self._locks: dict[str, asyncio.Lock] = {}
+        self._mended: set[str] = set()
+
+    async def open(self, checkout: str, task: TaskId, base: str | None = None) -> Worktree:
+        """The worktree of a task: as it was left, or made anew from the base or from HEAD.
+
+        One that is only half made, by a process that died, is thrown away and made whole.
+        """
+        owners = await self._owners(checkout)
+        repo = str(self._root / _name(owners.folder) / "repo.git")
+        async with self._locks.setdefault(repo, asyncio.Lock()):
+            await self._founded(repo, owners)
+            kept = await asyncio.to_thread(disk.noted, repo, task)
+            wanted = kept or await self._based(repo, owners, base)
+            tree = Worktree(
+                task_id(task), f"{Path(repo).parent}/{task}", wanted, repo, owners.folder
+            )
+            whole: bool = kept is not None and await asyncio.to_thread(disk.stands, tree)
+            if not whole:
+                await self._made(tree)
+            await asyncio.to_thread(disk.mend, tree)
+        return tree
+
+    async def look(self, tree: Worktree) -> Snapshot:
+        """The folder as it is now, compared with the base; nothing in it is changed."""
+        await asyncio.to_thread(disk.mend, tree)
+        where, git = tree.inside, self.git
+        await git.ok(where, "read-tree", tree.base)
+        await self._check_room(tree)
+        refused = await self._added(tree)
+        whole = await git.ok(where, "write-tree")
+        found = await self._changed(tree, whole)
+        targets = {
+            c.path: await self._target(tree, c.hash) for c in found if c.mode == changes.LINK
+        }
+        refused += changes.refusals(found, targets)
+        return Snapshot(whole, found, await self.diff(tree, whole), refused)
+
+    async def commit(self, tree: Worktree, seen: Snapshot, words: str, at: datetime) -> str:
+        """Put exactly what was seen on the task's branch, as one commit on the base.
+
+        The same look at the same moment gives the same commit, so it does no harm to do it twice.
+        """
+        if seen.refused:
+            raise Conflict(f"The work of {tree.task_id} cannot be kept. {' '.join(seen.refused)}")
+        when = {"GIT_AUTHOR_DATE": at.isoformat(), "GIT_COMMITTER_DATE": at.isoformat()}
+        made = await self.git.ok(
+            tree.house, "commit-tree", seen.tree, "-p", tree.base, stdin=words.encode(), also=when
+        )
+        await self.git.ok(tree.house, "update-ref", tree.ref, made)
+        # Who goes on in the folder finds nothing staged that was never staged by him.
+        await self.git.ok(replace(tree.inside, index=None), "read-tree", made)
+        return made
+
+    async def remove(self, tree: Worktree) -> None:
+        """Leave nothing of a task's worktree behind; what was merged stays with the owner."""
+        async with self._locks.setdefault(tree.repo, asyncio.Lock()):
+            await asyncio.to_thread(disk.forget, tree)
+            await asyncio.to_thread(disk.clear, tree)
+            await self.git.run(tree.house, "update-ref", "-d", tree.ref)
+
+    # Making one -----------------------------------------------------------------------------------
+
+    async def _owners(self, checkout: str) -> Where:
+        folder = await asyncio.to_thread(os.path.realpath, checkout)
+        if not await asyncio.to_thread(os.path.isdir, folder):
+            raise NotFound("folder", checkout)
+        where = await self.git.guarded(folder)
+        top = await self.git.run(where, "rev-parse", "--show-toplevel")
+        if top.code and "dubious ownership" in top.err:
+            raise BadInput(f"{checkout} belongs to somebody else; name a repository of your own.")
+        if top.code or top.text != folder:
+            raise BadInput(f"{checkout} is not the top folder of a git repository; name that.")
+        if self._root.is_relative_to(folder):
+            raise BadInput(f"Remit's directory lies in {checkout}; worktrees cannot stand there.")
+        return where
+
+    async def _founded(self, repo: str, owners: Where) -> None:
+        """The house's repository is there, whole, and has the settings that we gave it."""
+        form = await self.git.ok(owners, "rev-parse", "--show-object-format")
+        if not await asyncio.to_thread(Path(repo, "HEAD").exists):
+            half = Path(f"{repo}.half")
+            await asyncio.to_thread(shutil.rmtree, half, ignore_errors=True)
+            await asyncio.to_thread(half.mkdir, 0o700, parents=True)
+            words = ("init", "--bare", "--quiet", "--template=", f"--object-format={form}", ".")
+            await self.git.ok(Where(str(half)), *words)
+            await asyncio.to_thread(half.rename, repo)
+        if repo not in self._mended:
+            await asyncio.to_thread(disk.unlock, Path(repo))
+            self._mended.add(repo)
+        await asyncio.to_thread(disk.configure, Path(repo), form)
+
+    async def _based(self, repo: str, owners: Where, base: str | None) -> str:
+        """The base commit, fetched into the house's repository."""
+        named = f"{base or 'HEAD'}^{{commit}}"
+        found = await self.git.run(
+            owners, "rev-parse", "--verify", "--quiet", "--end-of-options", named
+        )
+        sha = found.text
+        if found.code or not SHA.fullmatch(sha):
+            what = f"no commit {base!r:.60}" if base else "no commit yet"
+            raise BadInput(f"{owners.folder} has {what}; work begins from one.")
+        await self.fetch(repo, owners.folder, sha)
+        return sha
+
+    async def fetch(self, repo: str, source: str, sha: str) -> None:
+        """Copy a commit, and what it stands on, from one repository on this machine to another."""
+        where = Where(repo, git_dir=repo)
+        if not (await self.git.run(where, "cat-file", "-e", f"{sha}^{{commit}}")).code:
+            return
+        any_sha = "git -c uploadpack.allowAnySHA1InWant=true upload-pack"
+        words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--update-shallow")
+        await self.git.ok(
+            where, *words, f"--upload-pack={any_sha}", source, f"{sha}:refs/remit/{sha}"
+        )
+
+    async def _made(self, tree: Worktree) -> None:
+        await asyncio.to_thread(disk.clear, tree)
+        tip = await self.git.run(tree.house, "rev-parse", "--verify", "--quiet", tree.ref)
+        start = tree.base if tip.code else tip.text
+        words = ("worktree", "add", "--quiet", "--force", "--no-track", "-B", tree.branch)
+        failpoint("worktree")
+        await self.git.ok(tree.house, *words, tree.folder, start)
+        failpoint("worktree_made")
+        await asyncio.to_thread(disk.note, tree)
+
+    # Looking at one -------------------------------------------------------------------------------
+
+    async def _check_room(self, tree: Worktree) -> None:
+        """Nothing is read before it is known to be of a size that can be read."""
+        words = ("ls-files", "-z", "--modified", "--others", "--exclude-standard", "--deduplicate")
+        said = await self.git.run(tree.inside, *words)
+        names = [name for name in said.out.split(b"\0") if name]
+        if len(names) > MOST_FILES:
+            raise Conflict(f"{len(names)} files changed; at most {MOST_FILES} are taken over.")
+        size = await asyncio.to_thread(disk.size, os.fsencode(tree.folder), names)
+        if size > MOST_BYTES:
+            most = MOST_BYTES // 1_000_000
+            raise Conflict(
+                f"The changed files have {size} bytes; at most {most} MB are taken over."
+            )
+
+    async def _added(self, tree: Worktree) -> tuple[str, ...]:
+        """Take all that lies in the folder into our index; why something could not be."""
+        listed = await self.git.run(tree.inside, "ls-files", "-z", "--stage")
+        entries = listed.out.decode("utf-8", "surrogateescape").split("\0")
+        # git would run in them, with their own settings, to see whether they changed.
+        inner = [e.partition("\t")[2] for e in entries if e.startswith(changes.REPOSITORY)]
+        apart = [f":(top,exclude,literal){path}" for path in inner]
+        filled = await asyncio.to_thread(disk.filled, tree, inner)
+        refused = tuple(changes.is_repository(path) for path in filled)
+        said = await self.git.run(tree.inside, "add", "--all", "--", ":/", *apart)
+        if not said.code:
+            return refused
+        why = " ".join(said.err.split())[-200:]
+        return (*refused, f"Not everything in the folder can be kept: {why}.")
+
+    async def _changed(self, tree: Worktree, whole: str) -> tuple[changes.Change, ...]:
+        words = ("diff-tree", "-r", "-z", "-M", "--raw", "--no-abbrev", tree.base, whole)
+        said = await self.git.run(tree.house, *words)
+        if said.code:
+            raise Permanent(
+                f"git cannot compare {tree.folder}: {' '.join(said.err.split())[-200:]}"
+            )
+        return changes.read(said.out)
+
+    async def _target(self, tree: Worktree, sha: str) -> str:
+        """Where a link leads, to the letter."""
+        said = await self.git.run(tree.house, "cat-file", "blob", sha)
+        return said.out.decode("utf-8", "surrogateescape")
+
+    async def diff(self, tree: Worktree, whole: str) -> str:
+        """How the whole of a folder, as git calls it, differs from the base."""
+        words = ("diff-tree", "-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
+        said = await self.git.run(tree.house, *words, tree.base, whole)
+        text = said.out[:MOST_DIFF].decode("utf-8", "replace")
+        left_out = len(said.out) - MOST_DIFF
+        return f"{text}\n… ({left_out} bytes left out)\n" if left_out > 0 else text
+
+
+def _name(checkout: str) -> str:
+    """A name for each repository of the owner; two that are called alike have two."""
+    name = re.sub(r"[^\w.-]", "-", Path(checkout).name).lstrip(".-")[:40] or "repository"
+    digest = hashlib.sha256(os.fsencode(checkout)).hexdigest()[:12]
+    return f"{name}-{digest}"

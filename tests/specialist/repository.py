@@ -1,0 +1,67 @@
+"""A real repository to work on, and a look at what git says of it."""
+
+import asyncio
+import os
+import subprocess
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from remit.model.ids import TaskId
+from remit.specialist.worktree import Worktrees
+
+TASK = TaskId("task-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA")
+OTHER = TaskId("task-01JZ8Q4Y7N8WZ0V5T3K2M1P9RB")
+THEN = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
+_PLAIN = {
+    "PATH": os.environ["PATH"],
+    "HOME": "/nonexistent",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_AUTHOR_NAME": "Nina",
+    "GIT_AUTHOR_EMAIL": "nina@example.org",
+    "GIT_COMMITTER_NAME": "Nina",
+    "GIT_COMMITTER_EMAIL": "nina@example.org",
+}
+
+
+def git(folder: Path | str, *words: str) -> str:
+    """What git says to somebody who takes no care at all."""
+    ran = subprocess.run(
+        ["git", *words], cwd=folder, env=_PLAIN, capture_output=True, encoding="utf-8", check=True
+    )
+    return ran.stdout.strip()
+
+
+def repository(folder: Path, files: Mapping[str, str] | None = None) -> Path:
+    """A repository with one commit."""
+    folder.mkdir(parents=True)
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    return commit(folder, files or {"app.py": "x = 1\n", "tests/test_app.py": "assert True\n"})
+
+
+def commit(folder: Path, files: Mapping[str, str], words: str = "more") -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--allow-empty", "-m", words)
+    return folder
+
+
+def worktrees(tmp_path: Path) -> Worktrees:
+    return Worktrees(tmp_path / "home" / "worktrees", os.environ)
+
+
+def time_is_up_on_call(monkeypatch: pytest.MonkeyPatch, place: str) -> Callable[[], None]:
+    """Let a limit pass when the test says so, and not by the clock of a busy machine."""
+    begun: list[asyncio.Timeout] = []
+
+    def begin(limit: float) -> asyncio.Timeout:
+        del limit
+        begun.append(asyncio.timeout(None))
+        return begun[-1]
+
+    monkeypatch.setattr(place, begin)
+    return lambda: begun[-1].reschedule(asyncio.get_running_loop().time())

@@ -1,0 +1,347 @@
+"""An agent over the Agent Client Protocol, in its own process: what it says, asks, breaks."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from acp.schema import ToolCallUpdate
+
+from remit.model.reply import Policy, ToolCall
+from remit.model.specialist import Claim, Ended, Job
+from remit.ports import Permit
+from remit.specialist import policy
+from remit.specialist.acp import AcpSpecialist
+from remit.specialist.acp_client import called
+from remit.specialist.process import environ_of
+from tests.engine.rig import until
+from tests.specialist.repository import TASK, time_is_up_on_call
+
+AGENT = Path(__file__).parent / "fake_agent.py"
+
+
+class Stage:
+    """A folder to work in, one agent, and all that was heard and asked."""
+
+    def __init__(self, tmp_path: Path, **more: str) -> None:
+        self.folder = tmp_path / "folder"
+        self.state = tmp_path / "state"
+        for path in (self.folder, self.state):
+            path.mkdir(exist_ok=True)
+        self.heard: list[str] = []
+        self.asked: list[ToolCall] = []
+        environ = environ_of(os.environ, ()) | {"FAKE_STATE": str(self.state), **more}
+        self.agent = AcpSpecialist("fake", (sys.executable, str(AGENT)), environ=environ)
+
+    async def hear(self, text: str) -> None:
+        self.heard.append(text)
+
+    async def work(
+        self,
+        *lines: str,
+        session: str | None = None,
+        limit: float = 60,
+        allowed: tuple[str, ...] = (),
+        permit: Permit | None = None,
+    ) -> Claim:
+        job = Job(TASK, "\n".join(lines), str(self.folder), session, limit, allowed)
+        return await self.agent.work(job, self.hear, permit or self.judge)
+
+    async def judge(self, call: ToolCall) -> Policy:
+        self.asked.append(call)
+        return policy.rule(call, str(self.folder))
+
+
+def always(answer: Policy) -> Callable[[ToolCall], Awaitable[Policy]]:
+    async def judge(call: ToolCall) -> Policy:
+        del call
+        return answer
+
+    return judge
+
+
+async def test_a_turn_becomes_a_claim_and_is_heard_as_it_comes(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+
+    claim = await stage.work("say I looked.", "plan", "say All is well.")
+
+    assert claim.outcome is Ended.SUCCESS
+    assert claim.text == "I looked.\nAll is well."
+    assert (claim.done, claim.pending) == (("look",), ("mend",))
+    assert claim.session
+    assert stage.heard == ["I looked.\n", "All is well.\n"]
+
+
+async def test_a_session_goes_on_in_a_new_process_and_its_past_is_not_heard_again(
+    tmp_path: Path,
+) -> None:
+    first = await Stage(tmp_path).work("say one")
+
+    claim = await Stage(tmp_path).work("history", session=first.session)
+
+    assert claim.session == first.session
+    assert "say one" in claim.text
+    assert "long ago" not in claim.text
+
+
+# Leave --------------------------------------------------------------------------------------------
+
+
+async def test_what_is_allowed_is_allowed_once_and_never_for_always(tmp_path: Path) -> None:
+    claim = await Stage(tmp_path).work("run touch made", permit=always(Policy.ALLOW))
+
+    assert claim.text == "leave: allow_once"
+    assert (tmp_path / "folder" / "made").exists()
+
+
+async def test_what_is_denied_is_rejected_and_the_turn_goes_on(tmp_path: Path) -> None:
+    claim = await Stage(tmp_path).work("run touch made", "say on", permit=always(Policy.DENY))
+
+    assert claim.outcome is Ended.SUCCESS
+    assert claim.text == "leave: reject_once\non"
+    assert not (tmp_path / "folder" / "made").exists()
+
+
+async def test_an_edit_in_the_folder_needs_nobody_and_one_elsewhere_the_owner(
+    tmp_path: Path,
+) -> None:
+    stage = Stage(tmp_path)
+
+    inside = await stage.work(f"edit {stage.folder}/app.py")
+    outside = await stage.work("edit /etc/passwd")
+
+    assert inside.text == "leave: allow_once"
+    assert outside.outcome is Ended.NEEDS_OWNER
+
+
+async def test_what_only_the_owner_may_allow_ends_the_turn_and_is_named_exactly(
+    tmp_path: Path,
+) -> None:
+    claim = await Stage(tmp_path).work("run touch made", "say never")
+
+    assert claim.outcome is Ended.NEEDS_OWNER
+    assert claim.needs is not None
+    assert (claim.needs.tool, claim.needs.args) == ("execute", {"command": "touch made"})
+    assert policy.exact(claim.needs) == "touch made"
+    assert claim.text == "", "what is said after the turn does not count"
+    assert not (tmp_path / "folder" / "made").exists()
+
+
+async def test_after_the_owners_word_exactly_that_call_goes_through_once(tmp_path: Path) -> None:
+    asks = await Stage(tmp_path).work("run touch made")
+    assert asks.needs is not None
+    stage = Stage(tmp_path)
+
+    claim = await stage.work(
+        *("run touch made", "run touch made"), session=asks.session, allowed=(asks.needs.digest,)
+    )
+
+    assert (tmp_path / "folder" / "made").exists()
+    assert claim.outcome is Ended.NEEDS_OWNER, "the second time it is asked again"
+    assert [call.args for call in stage.asked] == [{"command": "touch made"}]
+
+
+async def test_the_owners_word_for_one_command_lets_no_other_through(tmp_path: Path) -> None:
+    asks = await Stage(tmp_path).work("run touch made")
+    assert asks.needs is not None
+
+    claim = await Stage(tmp_path).work(
+        "run touch made other", session=asks.session, allowed=(asks.needs.digest,)
+    )
+
+    assert claim.outcome is Ended.NEEDS_OWNER
+    assert not (tmp_path / "folder" / "made").exists()
+
+
+async def test_an_agent_that_hangs_after_a_no_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("remit.specialist.acp._GRACE", 0.05)
+    stage = Stage(tmp_path)
+
+    # It waits for a second answer that never comes, for its turn is over.
+    claim = await stage.work("daemon pid", "run touch a", "hang")
+
+    assert claim.outcome is Ended.NEEDS_OWNER
+    await until(lambda: _is_gone(stage.folder / "pid"))
+
+
+# Files --------------------------------------------------------------------------------------------
+
+
+async def test_files_are_read_and_written_in_the_folder_alone(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    (stage.folder / "a.txt").write_text("one\ntwo\nthree\n")
+    (tmp_path / "secret").write_text("secret")
+    (stage.folder / "link").symlink_to(tmp_path)
+
+    claim = await stage.work(
+        f"write {stage.folder}/sub/new.txt",
+        f"read {stage.folder}/a.txt",
+        f"lines {stage.folder}/a.txt",
+        f"read {tmp_path}/secret",
+        f"read {stage.folder}/../secret",
+        f"read {stage.folder}/link/secret",
+        f"write {tmp_path}/out.txt",
+        f"write {stage.folder}/.git/hooks/pre-commit",
+        f"write {stage.folder}/link/out.txt",
+        "terminal",
+    )
+
+    said = claim.text.splitlines()
+    assert (stage.folder / "sub/new.txt").read_text() == "by fake\n"
+    assert [line.partition(" ")[0] for line in said if line[:2] in ("ok", "re")] == [
+        *["ok"] * 3,
+        *["refused"] * 7,
+    ]
+    assert "ok secret" not in claim.text
+    assert not (tmp_path / "out.txt").exists()
+    assert not (stage.folder / ".git").exists()
+
+
+# What breaks --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "outcome", "why"),
+    [
+        ("crash out of luck", Ended.CRASH, "ended with exit code 3: out of luck"),
+        ("crash 429 Too Many Requests", Ended.RATE_LIMIT, "429"),
+        ("crash prompt is too long: 210000 tokens", Ended.CONTEXT_OVERFLOW, "too long"),
+        ("fail rate_limit_error: slow down", Ended.RATE_LIMIT, "slow down"),
+        ("fail input exceeds the context window", Ended.CONTEXT_OVERFLOW, "context window"),
+        ("fail disk on fire", Ended.CRASH, "disk on fire"),
+        ("stop refusal", Ended.BAD_OUTPUT, "refused"),
+        ("stop max_tokens", Ended.CONTEXT_OVERFLOW, "tokens"),
+        ("stop max_turn_requests", Ended.BAD_OUTPUT, "more often"),
+        ("stop cancelled", Ended.CRASH, "broke its turn off"),
+        ("stop because", Ended.BAD_OUTPUT, "form that the protocol does not know"),
+    ],
+)
+async def test_each_way_to_fail_is_told_apart(
+    tmp_path: Path, line: str, outcome: Ended, why: str
+) -> None:
+    claim = await Stage(tmp_path).work("say half of it", line)
+
+    assert claim.outcome is outcome
+    assert why in (claim.error or "")
+    assert claim.text == "half of it"
+    assert claim.session
+
+
+async def test_lines_that_are_no_protocol_do_no_harm(tmp_path: Path) -> None:
+    assert (await Stage(tmp_path).work("garble", "say well")).text == "well"
+
+
+async def test_one_that_hangs_is_ended_with_all_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = Stage(tmp_path)
+    up = time_is_up_on_call(monkeypatch, "remit.specialist.acp.timeout")
+    working = asyncio.create_task(stage.work("daemon pid", "say half", "hang", limit=2))
+    await until(lambda: "half\n" in stage.heard)
+    up()
+
+    claim = await working
+
+    assert claim.outcome is Ended.TIMEOUT
+    assert claim.error == "fake was stopped after 2 s."
+    assert claim.session, "it can be gone on with"
+    await until(lambda: _is_gone(stage.folder / "pid"))
+
+
+async def test_a_cancel_leaves_nothing_behind(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    working = asyncio.create_task(stage.work("daemon pid", "hang"))
+    await until(lambda: _has_text(stage.folder / "pid"))
+
+    working.cancel()
+    await asyncio.gather(working, return_exceptions=True)
+
+    await until(lambda: _is_gone(stage.folder / "pid"))
+
+
+async def test_a_session_that_is_gone_is_told_without_one(tmp_path: Path) -> None:
+    claim = await Stage(tmp_path).work("say on", session="0" * 32)
+
+    assert (claim.outcome, claim.session) == (Ended.CRASH, None)
+
+
+async def test_one_that_forgets_its_sessions_says_so(tmp_path: Path) -> None:
+    claim = await Stage(tmp_path, FAKE_FORGETS="1").work("say on", session="0" * 32)
+
+    assert claim.outcome is Ended.BAD_OUTPUT
+    assert claim.error == "fake cannot go on with a session; begin a new one."
+
+
+async def test_one_of_another_version_is_not_talked_to(tmp_path: Path) -> None:
+    claim = await Stage(tmp_path, FAKE_VERSION="7").work("say on")
+
+    assert claim.error == "fake speaks version 7 of the protocol, not 1."
+
+
+async def test_one_that_is_not_signed_in_is_a_matter_for_the_owner(tmp_path: Path) -> None:
+    claim = await Stage(tmp_path, FAKE_SIGNED_OUT="1").work("say on")
+
+    assert claim.outcome is Ended.NEEDS_OWNER
+    assert "fake login" in (claim.error or "")
+
+
+async def test_one_that_is_not_installed_says_so(tmp_path: Path) -> None:
+    agent = AcpSpecialist("fake", ("no-such-agent",), environ={"PATH": str(tmp_path)})
+    stage = Stage(tmp_path)
+    job = Job(TASK, "say hi", str(stage.folder))
+
+    claim = await agent.work(job, stage.hear, stage.judge)
+
+    assert claim.error == "fake could not be started: No such file or directory."
+
+
+async def test_it_is_given_no_variable_that_was_not_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CANARY_TOKEN", "tweet")
+
+    claim = await Stage(tmp_path).work("env")
+
+    assert "FAKE_STATE" in claim.text
+    assert "CANARY" not in claim.text
+
+
+async def test_a_sandbox_is_put_around_it_if_there_is_one(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    stage.agent._wrap = lambda argv, folder, _: ("env", f"FAKE_WRAPPED={folder}", *argv)
+
+    assert "FAKE_WRAPPED" in (await stage.work("env")).text
+
+
+def test_what_a_command_is_called_does_not_change_what_is_allowed() -> None:
+    one, other = (
+        ToolCallUpdate(
+            tool_call_id=f"{n}",
+            kind="read",
+            title=f"Harmless look {n}",
+            raw_input={"command": "rm -r x", "description": f"look {n}", "timeout": 5},
+        )
+        for n in range(2)
+    )
+
+    assert called(one).digest == called(other).digest
+    assert called(one).tool == "execute"
+    assert policy.rule(called(one), "/folder") is Policy.ASK
+
+
+def _has_text(path: Path) -> bool:
+    return path.exists() and bool(path.read_text())
+
+
+def _is_gone(path: Path) -> bool:
+    """Whether the process whose number stands in a file has ended."""
+    if not _has_text(path):
+        return False
+    try:
+        return "\nState:\tZ" in Path(f"/proc/{path.read_text()}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return True

@@ -1,0 +1,113 @@
+"""What a specialist is told: the contract in words, and what others wrote only as a quotation."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remit.model.contract import Contract, ContractType, Criterion, Timing
+from remit.model.reply import ToolCall
+from remit.specialist import brief
+
+TOGGLE = Contract(
+    ContractType.VERIFIABLE,
+    (
+        Criterion("unit-test", "Toggle component must have passing tests"),
+        Criterion("e2e", "Settings page toggle must change theme"),
+        Criterion("typecheck", "No type errors"),
+        Criterion("lint", "No lint errors"),
+    ),
+)
+SECTION = """\
+## Verification Contract
+
+Your work will be verified by:
+1. **Unit tests** — Toggle component must have passing tests
+2. **E2E test** — Settings page toggle must change theme (runs immediately)
+3. **Typecheck** — No type errors
+4. **Lint** — No lint errors
+
+Write your implementation knowing these criteria will be checked."""
+
+
+def test_the_contract_is_told_in_numbered_words() -> None:
+    assert brief.section(TOGGLE) == SECTION
+
+
+@pytest.mark.parametrize(
+    ("criterion", "told"),
+    [
+        (
+            Criterion("unit-test", "Tests for a", "DarkModeToggle"),
+            "1. **Unit tests** — Tests for a (pattern `DarkModeToggle`)",
+        ),
+        (
+            Criterion("e2e", "Theme", timing=Timing.DEFERRED),
+            "1. **E2E test** — Theme (runs when the group ends)",
+        ),
+        (Criterion("critic", "one\ntwo"), "1. **Critic** — one two"),
+        (Criterion("no-placeholder", "None"), "1. **No placeholder** — None"),
+    ],
+)
+def test_a_criterion_says_what_is_checked_with_what_and_when(
+    criterion: Criterion, told: str
+) -> None:
+    assert told in brief.section(Contract(ContractType.VERIFIABLE, (criterion,))).splitlines()
+
+
+def test_work_that_no_check_decides_about_is_told_so() -> None:
+    assert brief.section(Contract(ContractType.ADVISORY)) == (
+        "## Verification Contract\n\n"
+        "No check decides about this work; the owner will read what you write."
+    )
+
+
+def test_the_whole_has_the_task_first_and_says_how_to_end() -> None:
+    told = brief.prompt("Add a toggle", TOGGLE, checkpoint="> - half", failed=["lint: E501"])
+
+    heads = [line for line in told.splitlines() if line.startswith("## ")]
+    assert heads == [
+        "## Task",
+        "## Verification Contract",
+        "## What was done before you",
+        "## What failed last time",
+        "## Rules",
+    ]
+    assert told.startswith("## Task\n\nAdd a toggle\n\n")
+    assert "> lint: E501" in told
+    assert "DONE: what is done" in told
+
+
+def test_without_a_past_nothing_is_said_of_one() -> None:
+    told = brief.prompt("Add a toggle", None)
+
+    assert [line for line in told.splitlines() if line.startswith("## ")] == ["## Task", "## Rules"]
+
+
+def test_what_goes_back_says_what_failed_and_how_to_end() -> None:
+    told = brief.fix(["unit-test: 1 failed"])
+
+    assert told.startswith("## What failed last time\n\n> unit-test: 1 failed\n\nMend this")
+
+
+@given(st.text())
+def test_nothing_that_others_wrote_stands_on_a_line_of_its_own(text: str) -> None:
+    lines = brief.quoted(text).splitlines()
+
+    assert all(line.startswith(">") for line in lines)
+
+
+def test_a_long_quotation_keeps_its_ends_and_says_so() -> None:
+    told = brief.quoted("a" * 9_000 + "the end")
+
+    assert len(told) < brief.MOST_QUOTED + 200
+    assert "characters left out" in told
+    assert told.endswith("the end")
+
+
+def test_the_owners_word_on_a_call_is_told_with_the_exact_call() -> None:
+    call = ToolCall("1", "execute", {"command": "make deploy"})
+
+    assert "> make deploy" in brief.allowed(call, "make deploy").splitlines()
+    refused = brief.refused(call, "make deploy", "Not on a Friday.")
+    assert "> make deploy" in refused.splitlines()
+    assert refused.endswith("go on without it. The owner says: Not on a Friday.\n")

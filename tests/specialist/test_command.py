@@ -1,0 +1,194 @@
+"""Any command as a specialist: how it is told, how it ends, and that nothing of it is left."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from remit.model.reply import Policy, ToolCall
+from remit.model.specialist import Claim, Ended, Job
+from remit.specialist import process
+from remit.specialist.command import CommandSpecialist
+from remit.specialist.process import environ_of
+from tests.engine.rig import until
+from tests.specialist.repository import TASK, time_is_up_on_call
+
+
+def python(code: str, *words: str) -> tuple[str, ...]:
+    return (sys.executable, "-c", code, *words)
+
+
+async def nobody(call: ToolCall) -> Policy:
+    raise AssertionError(call)
+
+
+async def worked(
+    folder: Path, argv: Sequence[str], *, limit: float = 60, prompt: str = "Do it.\n"
+) -> Claim:
+    environ = environ_of({**os.environ, "SHOP": "open", "CANARY": "tweet"}, ("SHOP",))
+    agent = CommandSpecialist("tool", argv, environ=environ)
+    return await agent.work(Job(TASK, prompt, str(folder), time_limit=limit), _deaf, nobody)
+
+
+async def _deaf(text: str) -> None:
+    del text
+
+
+async def test_it_is_told_on_stdin_and_works_in_the_folder(tmp_path: Path) -> None:
+    code = "import os, sys; print(os.getcwd()); print(sys.stdin.read())"
+
+    claim = await worked(tmp_path, python(code))
+
+    assert claim == Claim(f"{tmp_path}\nDo it.")
+
+
+async def test_it_is_told_by_a_file_that_is_gone_afterwards(tmp_path: Path) -> None:
+    code = "import sys; print(sys.argv[1]); print(open(sys.argv[1]).read(), sys.stdin.read())"
+
+    claim = await worked(tmp_path, python(code, "{prompt_file}"), prompt="$(touch x); `y`")
+
+    where, said = claim.text.splitlines()
+    assert said.strip() == "$(touch x); `y`"
+    assert not Path(where).is_relative_to(tmp_path)
+    assert not await asyncio.to_thread(Path(where).exists)
+
+
+async def test_no_shell_reads_its_words(tmp_path: Path) -> None:
+    code = "import sys; print(sys.argv[1:])"
+
+    claim = await worked(tmp_path, python(code, "{workspace}/a", "$HOME; touch x", "*"))
+
+    assert claim.text == str([f"{tmp_path}/a", "$HOME; touch x", "*"])
+
+
+async def test_it_is_given_the_variables_that_were_named_and_no_others(tmp_path: Path) -> None:
+    claim = await worked(tmp_path, python("import os; print(sorted(os.environ))"))
+
+    assert "'SHOP'" in claim.text
+    assert "CANARY" not in claim.text
+
+
+@pytest.mark.parametrize(
+    ("code", "outcome", "why"),
+    [
+        ("sys.exit('no luck')", Ended.CRASH, "tool ended with exit code 1: no luck"),
+        ("sys.exit('Error 429: slow')", Ended.RATE_LIMIT, "429"),
+        ("print('usage limit reached'); sys.exit(2)", Ended.RATE_LIMIT, "usage limit"),
+        ("sys.exit('prompt is too long')", Ended.CONTEXT_OVERFLOW, "too long"),
+        ("os.kill(os.getpid(), 9)", Ended.CRASH, "tool was ended by signal 9."),
+        ("print('I built a rate limit.')", Ended.SUCCESS, ""),
+    ],
+)
+async def test_how_it_ended_is_told_apart(
+    tmp_path: Path, code: str, outcome: Ended, why: str
+) -> None:
+    claim = await worked(tmp_path, python(f"import os, sys; {code}"))
+
+    assert claim.outcome is outcome
+    assert why in (claim.error or "")
+
+
+async def test_one_that_is_not_there_says_so(tmp_path: Path) -> None:
+    claim = await worked(tmp_path, ["no-such-program"])
+
+    assert claim.outcome is Ended.CRASH
+    assert claim.error == "tool could not be started: No such file or directory."
+
+
+async def test_of_much_output_the_end_is_kept(tmp_path: Path) -> None:
+    code = "import sys; [print('x' * 999) for _ in range(3000)]; print('the end')"
+
+    claim = await worked(tmp_path, python(code))
+
+    assert len(claim.text) <= process.MOST_KEPT
+    assert claim.text.endswith("the end")
+
+
+async def test_one_that_does_not_read_its_prompt_ends_all_the_same(tmp_path: Path) -> None:
+    claim = await worked(tmp_path, python("print('done')"), prompt="x" * 5_000_000)
+
+    assert claim == Claim("done")
+
+
+_DAEMON = """
+import os, subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+open("pid.half", "w").write(str(child.pid))
+os.rename("pid.half", "pid")
+"""
+
+
+async def test_one_that_takes_too_long_is_ended_with_all_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    up = time_is_up_on_call(monkeypatch, "remit.specialist.command.timeout")
+    argv = python(f"print('half', flush=True)\n{_DAEMON}time.sleep(600)")
+    working = asyncio.create_task(worked(tmp_path, argv, limit=2))
+    await until((tmp_path / "pid").exists)
+    up()
+
+    claim = await working
+
+    assert (claim.outcome, claim.error) == (Ended.TIMEOUT, "tool was stopped after 2 s: half")
+    assert claim.text == "half"
+    await until(lambda: _is_gone(tmp_path))
+
+
+async def test_what_it_leaves_behind_when_it_ends_well_is_ended_too(tmp_path: Path) -> None:
+    assert (await worked(tmp_path, python(f"{_DAEMON}print('done')"))).text == "done"
+    await until(lambda: _is_gone(tmp_path))
+
+
+async def test_a_cancel_leaves_nothing_behind(tmp_path: Path) -> None:
+    working = asyncio.create_task(worked(tmp_path, python(f"{_DAEMON}time.sleep(600)")))
+    await until((tmp_path / "pid").exists)
+
+    working.cancel()
+    await asyncio.gather(working, return_exceptions=True)
+
+    await until(lambda: _is_gone(tmp_path))
+
+
+async def test_what_it_says_is_heard_while_it_works(tmp_path: Path) -> None:
+    heard: list[str] = []
+
+    async def hear(text: str) -> None:
+        heard.append(text)
+        (tmp_path / "heard").write_text("")
+
+    code = (
+        "import os, time\nprint('one', flush=True)\n"
+        "while not os.path.exists('heard'): time.sleep(0.01)\nprint('two')"
+    )
+    agent = CommandSpecialist("tool", python(code), environ=environ_of(os.environ, ()))
+    await agent.work(Job(TASK, "", str(tmp_path), time_limit=60), hear, nobody)
+
+    assert heard[0] == "one\n"
+
+
+async def test_a_sandbox_sees_the_words_the_folder_and_the_prompt(tmp_path: Path) -> None:
+    seen: list[object] = []
+
+    def wrap(argv: Sequence[str], folder: str, readable: Sequence[str]) -> Sequence[str]:
+        seen.extend([folder, *(Path(path).read_text() for path in readable)])
+        return ("env", "WRAPPED=1", *argv)
+
+    code = "import os; print(os.environ['WRAPPED'])"
+    environ = environ_of(os.environ, ())
+    agent = CommandSpecialist("tool", python(code, "{prompt_file}"), environ=environ, wrap=wrap)
+    claim = await agent.work(Job(TASK, "Do it.", str(tmp_path)), _deaf, nobody)
+
+    assert claim.text == "1"
+    assert seen == [str(tmp_path), "Do it."]
+
+
+def _is_gone(folder: Path) -> bool:
+    """Whether the process that it left has ended."""
+    try:
+        status = Path(f"/proc/{(folder / 'pid').read_text()}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return (folder / "pid").exists()
+    return "\nState:\tZ" in status

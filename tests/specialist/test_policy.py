@@ -1,0 +1,88 @@
+"""What a specialist may do without the owner, and what its last words mean."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remit.model.codec import Json
+from remit.model.reply import Policy, ToolCall
+from remit.model.specialist import Ended
+from remit.specialist import failures, policy
+
+HOME = "/house/tree"
+
+
+def call(tool: str, *places: str, given: Json = None) -> ToolCall:
+    args: dict[str, Json] = {"input": given}
+    if places:
+        args["locations"] = list(places)
+    return ToolCall("1", tool, args)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "answer"),
+    [
+        (call("read", f"{HOME}/a.py"), Policy.ALLOW),
+        (call("edit", f"{HOME}/a.py", f"{HOME}/b/c.py"), Policy.ALLOW),
+        (call("edit", "a.py"), Policy.ALLOW),
+        (call("search", given={"query": "def x"}), Policy.ALLOW),
+        (call("think"), Policy.ALLOW),
+        (call("edit"), Policy.ASK),
+        (call("edit", f"{HOME}/a.py", "/etc/passwd"), Policy.ASK),
+        (call("edit", f"{HOME}/../x"), Policy.ASK),
+        (call("edit", f"{HOME}/.git/config"), Policy.ASK),
+        (call("edit", f"{HOME}-other/a.py"), Policy.ASK),
+        (call("read", "/etc/passwd"), Policy.ASK),
+        (call("search", given={"path": "/etc"}), Policy.ASK),
+        (call("search", given={"paths": ["a", "../../x"]}), Policy.ASK),
+        (call("execute", f"{HOME}/a.py"), Policy.ASK),
+        (call("fetch"), Policy.ASK),
+        (call("switch_mode"), Policy.ASK),
+        (call("anything"), Policy.ASK),
+    ],
+)
+def test_reading_and_editing_in_the_folder_is_free_and_all_else_is_asked(
+    wanted: ToolCall, answer: Policy
+) -> None:
+    assert policy.rule(wanted, HOME) is answer
+
+
+@given(st.text())
+def test_no_path_with_a_way_up_is_inside(text: str) -> None:
+    assert not policy.is_inside(f"{HOME}/{text}/../../x", HOME)
+    assert not policy.is_inside(f"/elsewhere/{text}", HOME)
+
+
+def test_a_call_is_shown_to_the_letter() -> None:
+    alone = ToolCall("1", "execute", {"command": "make"})
+    with_more = ToolCall("1", "execute", {"command": "make", "cwd": "/"})
+
+    assert policy.exact(alone) == "make"
+    assert policy.exact(with_more) == '{"command":"make","cwd":"/"}'
+
+
+# Last words ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome"),
+    [
+        ("Error: 429 Too Many Requests", Ended.RATE_LIMIT),
+        ("rate_limit_exceeded", Ended.RATE_LIMIT),
+        ("Usage limit reached, resets at 5pm", Ended.RATE_LIMIT),
+        ("overloaded_error", Ended.RATE_LIMIT),
+        ("context_length_exceeded", Ended.CONTEXT_OVERFLOW),
+        ("This model's maximum context length is 8192", Ended.CONTEXT_OVERFLOW),
+        ("429: prompt is too long: 210000 tokens", Ended.CONTEXT_OVERFLOW),
+        ("Segmentation fault", Ended.CRASH),
+        ("listening on port 14290", Ended.CRASH),
+        ("", Ended.CRASH),
+        ("rate limit\n" + "x" * 5_000, Ended.CRASH),
+    ],
+)
+def test_what_the_last_words_say_is_the_class_of_the_failure(said: str, outcome: Ended) -> None:
+    assert failures.sort(said) is outcome
+
+
+def test_last_words_are_one_line_without_what_a_terminal_would_act_on() -> None:
+    assert failures.last_words("\x1b[31mred\n\n a \nb") == "[31mred / a / b"

@@ -1,0 +1,378 @@
+"""A worktree of its own for each task: what is in it, what counts of it, what a crash leaves."""
+
+import asyncio
+import os
+import shutil
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from remit.errors import BadInput, Conflict, NotFound
+from remit.model.codec import from_json, to_json
+from remit.specialist import worktree
+from remit.specialist.changes import Kind
+from remit.specialist.tree import Worktree
+from tests.specialist.repository import OTHER, TASK, THEN, commit, git, repository, worktrees
+
+
+async def test_it_stands_under_the_home_and_holds_the_base(tmp_path: Path) -> None:
+    owners = repository(tmp_path / "shop")
+    tree = await worktrees(tmp_path).open(str(owners), TASK)
+
+    assert Path(tree.folder).is_relative_to(tmp_path / "home")
+    assert tree.base == git(owners, "rev-parse", "HEAD")
+    assert (Path(tree.folder) / "app.py").read_text() == "x = 1\n"
+    assert git(tree.folder, "branch", "--show-current") == f"remit/{TASK}"
+    assert git(tree.folder, "status", "--porcelain") == ""
+
+
+async def test_the_owners_repository_is_not_touched(tmp_path: Path) -> None:
+    owners = repository(tmp_path / "shop")
+    before = _everything(owners)
+    trees = worktrees(tmp_path)
+    tree = await trees.open(str(owners), TASK)
+    (Path(tree.folder) / "app.py").write_text("x = 2\n")
+    await trees.commit(tree, await trees.look(tree), "Work", THEN)
+    await trees.remove(tree)
+
+    assert _everything(owners) == before
+
+
+async def test_git_in_the_folder_reaches_no_remote_and_no_branch_of_the_owner(
+    tmp_path: Path,
+) -> None:
+    owners = repository(tmp_path / "shop")
+    git(owners, "remote", "add", "origin", "https://example.org/shop.git")
+    tree = await worktrees(tmp_path).open(str(owners), TASK)
+
+    assert git(tree.folder, "remote") == ""
+    assert git(tree.folder, "branch", "--list", "main") == ""
+
+
+async def test_it_begins_from_the_commit_that_is_named(tmp_path: Path) -> None:
+    owners = repository(tmp_path / "shop")
+    first = git(owners, "rev-parse", "HEAD")
+    commit(owners, {"app.py": "x = 9\n"})
+    trees = worktrees(tmp_path)
+
+    tree = await trees.open(str(owners), TASK, first)
+
+    assert (Path(tree.folder) / "app.py").read_text() == "x = 1\n"
+    # A later open is of the same work, whatever the owner has done since.
+    assert await trees.open(str(owners), TASK) == tree
+
+
+async def test_a_value_of_it_can_be_kept(tmp_path: Path) -> None:
+    tree = await worktrees(tmp_path).open(str(repository(tmp_path / "shop")), TASK)
+
+    assert from_json(Worktree, to_json(tree)) == tree
+
+
+@pytest.mark.parametrize("case", ["absent", "plain", "empty", "inner", "commit"])
+async def test_what_is_no_repository_to_work_from_is_refused(tmp_path: Path, case: str) -> None:
+    folder = tmp_path / "shop"
+    base = None
+    if case == "plain":
+        folder.mkdir()
+    elif case == "empty":
+        folder.mkdir()
+        git(folder, "init", "--quiet")
+    elif case == "inner":
+        folder = repository(folder) / "tests"
+    elif case == "commit":
+        repository(folder)
+        base = "--output=/dev/null"
+
+    with pytest.raises((BadInput, NotFound)) as refused:
+        await worktrees(tmp_path).open(str(folder), TASK, base)
+    assert str(refused.value).endswith(".")
+
+
+async def test_a_home_inside_the_checkout_is_refused(tmp_path: Path) -> None:
+    repository(tmp_path / "shop")
+
+    with pytest.raises(BadInput, match="cannot stand there"):
+        await worktrees(tmp_path / "shop").open(str(tmp_path / "shop"), TASK)
+
+
+async def test_two_tasks_of_one_repository_are_made_at_once(tmp_path: Path) -> None:
+    owners, trees = repository(tmp_path / "shop"), worktrees(tmp_path)
+
+    one, other = await asyncio.gather(trees.open(str(owners), TASK), trees.open(str(owners), OTHER))
+
+    assert one.folder != other.folder
+    assert one.repo == other.repo
+
+
+# What counts --------------------------------------------------------------------------------------
+
+
+async def test_every_kind_of_change_is_seen(tmp_path: Path) -> None:
+    text = "\n".join(f"line {n}" for n in range(30))
+    files = {"a.txt": "a\n", "gone.txt": "b\n", "old.txt": text, "same.txt": "s\n", "b.bin": "1"}
+    trees = worktrees(tmp_path)
+    tree = await trees.open(str(repository(tmp_path / "shop", files)), TASK)
+    folder = Path(tree.folder)
+    (folder / "a.txt").write_text("changed\n")
+    (folder / "gone.txt").unlink()
+    (folder / "old.txt").rename(folder / "new.txt")
+    (folder / "b.bin").write_bytes(bytes(range(256)))
+    (folder / "häß lich\n.txt").write_text("new\n")
+    (folder / "in").symlink_to("a.txt")
+
+    seen = await trees.look(tree)
+
+    assert {(c.path, c.kind, c.was) for c in seen.changes} == {
+        ("a.txt", Kind.MODIFIED, None),
+        ("gone.txt", Kind.DELETED, None),
+        ("new.txt", Kind.RENAMED, "old.txt"),
+        ("b.bin", Kind.MODIFIED, None),
+        ("häß lich\n.txt", Kind.ADDED, None),
+        ("in", Kind.ADDED, None),
+    }
+    assert "old.txt" in seen.paths
+    assert "+changed" in seen.diff
+    assert "Binary files" in seen.diff
+    assert seen.refused == ()
+    assert seen.hashes["gone.txt"] == ""
+
+
+async def test_nothing_changed_is_no_change(tmp_path: Path) -> None:
+    trees = worktrees(tmp_path)
+    tree = await trees.open(str(repository(tmp_path / "shop")), TASK)
+
+    seen = await trees.look(tree)
+
+    assert (seen.changes, seen.diff) == ((), "")
+
+
+async def test_what_a_specialist_committed_staged_or_hid_is_seen_all_the_same(
+    tmp_path: Path,
+) -> None:
+    files = {f"{name}.txt": "1\n" for name in "abc"}
+    trees = worktrees(tmp_path)
+    tree = await trees.open(str(repository(tmp_path / "shop", files)), TASK)
+    folder = Path(tree.folder)
+    git(folder, "update-index", "--skip-worktree", "a.txt")
+    git(folder, "update-index", "--assume-unchanged", "b.txt")
+    for name in "abc":
+        (folder / f"{name}.txt").write_text("2\n")
+    git(folder, "checkout", "--quiet", "-b", "elsewhere")
+    commit(folder, {"d.txt": "2\n"})
+    git(folder, "checkout", "--quiet", "--detach")
+
+    seen = await trees.look(tree)
+
+    assert seen.paths == ("a.txt", "b.txt", "c.txt", "d.txt")
+
+
+async def test_what_is_ignored_does_not_count(tmp_path: Path) -> None:
+    trees = worktrees(tmp_path)
+    tree = await trees.open(str(repository(tmp_path / "shop", {".gitignore": "*.pyc\n"})), TASK)
+    (Path(tree.folder) / "a.pyc").write_text("x")
+
+    assert (await trees.look(tree)).changes == ()
+
+
+async def test_a_test_that_was_there_and_changed_is_named(tmp_path: Path) -> None:
+    trees = worktrees(tmp_path)
+    files = {"tests/test_a.py": "1\n", "tests/test_b.py": "2\n" * 20, "src/a.py": "1\n"}
+    tree = await trees.open(str(repository(tmp_path / "shop", files)), TASK)
+    folder = Path(tree.folder)
+    (folder / "tests/test_a.py").write_text("")
+    (folder / "tests/test_b.py").rename(folder / "b.py")
+    (folder / "tests/test_c.py").write_text("new\n")
+    (folder / "src/a.py").write_text("2\n")
+
+    assert (await trees.look(tree)).tests == ("tests/test_b.py", "tests/test_a.py")
+
+
+@pytest.mark.parametrize(
+    "target", ["/etc/passwd", "../../secret", "sub/../../x", ".git/config", ".GIT", "a/../.git"]
+)
+async def test_a_link_that_leads_out_is_refused(tmp_path: Path, target: str) -> None:
+    trees = worktrees(tmp_path)
+    tree = await trees.open(str(repository(tmp_path / "shop")), TASK)
+    (Path(tree.folder) / "link").symlink_to(target)
+
+    seen = await trees.look(tree)
+
+    assert seen.refused == ("'link' is a link that leads out of the folder.",)
+    with pytest.raises(Conflict, match="leads out"):
+        await trees.commit(tree, seen, "Work", THEN)
+
+
+async def test_a_repository_inside_is_refused(tmp_path: Path) -> None:
+    trees = worktrees(tmp_path)
+    tree = await trees.open(str(repository(tmp_path / "shop")), TASK)
+    repository(Path(tree.folder) / "inner")
+
+    (why,) = (await trees.look(tree)).refused
+
+    assert "repository of its own" in why
+
+
+async def test_an_empty_repository_inside_is_refused_too(tmp_path: Path) -> None:
+    trees = worktrees(tmp_path)
+    tree = await trees.open(str(repository(tmp_path / "shop")), TASK)
+    (Path(tree.folder) / "inner").mkdir()
+    git(Path(tree.folder) / "inner", "init", "--quiet")
+    (Path(tree.folder) / "inner" / "a").write_text("a")
+
+    assert (await trees.look(tree)).refused != ()
+
+
+async def test_more_than_can_be_taken_over_is_not_even_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trees = worktrees(tmp_path)
+    tree = await trees.open(str(repository(tmp_path / "shop")), TASK)
+    with (Path(tree.folder) / "huge").open("wb") as file:
+        file.truncate(10_000_000_000)
+    with pytest.raises(Conflict, match="at most 200 MB"):
+        await trees.look(tree)
+
+    monkeypatch.setattr(worktree, "MOST_FILES", 1)
+    (Path(tree.folder) / "huge").write_text("small")
+    (Path(tree.folder) / "more").write_text("small")
+    with pytest.raises(Conflict, match="2 files changed"):
+        await trees.look(tree)
+
+
+async def test_a_pipe_in_the_folder_stops_nobody(tmp_path: Path) -> None:
+    trees = worktrees(tmp_path)
+    tree = await trees.open(str(repository(tmp_path / "shop")), TASK)
+    os.mkfifo(Path(tree.folder) / "pipe")
+
+    assert (await trees.look(tree)).changes == ()
+
+
+# Keeping it ---------------------------------------------------------------------------------------
+
+
+async def test_a_commit_holds_exactly_what_was_seen_and_is_the_same_twice(tmp_path: Path) -> None:
+    trees = worktrees(tmp_path)
+    tree = await trees.open(str(repository(tmp_path / "shop")), TASK)
+    (Path(tree.folder) / "app.py").write_text("x = 2\n")
+    seen = await trees.look(tree)
+    (Path(tree.folder) / "app.py").write_text("x = 3\n")
+
+    made = await trees.commit(tree, seen, "Add two", THEN)
+
+    assert made == await trees.commit(tree, seen, "Add two", THEN)
+    assert git(tree.repo, "show", f"{tree.branch}:app.py") == "x = 2"
+    assert git(tree.repo, "log", "-1", "--format=%P %s", made) == f"{tree.base} Add two"
+
+
+async def test_after_a_commit_the_folder_is_clean(tmp_path: Path) -> None:
+    trees = worktrees(tmp_path)
+    tree = await trees.open(str(repository(tmp_path / "shop")), TASK)
+    (Path(tree.folder) / "app.py").write_text("x = 2\n")
+    await trees.commit(tree, await trees.look(tree), "Work", THEN)
+
+    assert git(tree.folder, "status", "--porcelain") == ""
+    assert (await trees.look(tree)).paths == ("app.py",)
+
+
+async def test_a_folder_that_is_gone_comes_back_with_what_was_kept(tmp_path: Path) -> None:
+    trees, owners = worktrees(tmp_path), repository(tmp_path / "shop")
+    tree = await trees.open(str(owners), TASK)
+    (Path(tree.folder) / "app.py").write_text("x = 2\n")
+    await trees.commit(tree, await trees.look(tree), "Work", THEN)
+    await asyncio.to_thread(shutil.rmtree, tree.folder)
+
+    again = await trees.open(str(owners), TASK)
+
+    assert again == tree
+    assert (Path(tree.folder) / "app.py").read_text() == "x = 2\n"
+
+
+async def test_removing_leaves_nothing_even_of_what_was_made_unwritable(tmp_path: Path) -> None:
+    trees = worktrees(tmp_path)
+    owners = repository(tmp_path / "shop")
+    tree = await trees.open(str(owners), TASK)
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "kept").write_text("kept")
+    locked = Path(tree.folder) / "locked"
+    locked.mkdir()
+    (locked / "file").write_text("x")
+    (locked / "out").symlink_to(tmp_path / "outside")
+    locked.chmod(0)
+
+    await trees.remove(tree)
+    await trees.remove(tree)
+
+    assert not list(Path(tree.folder).parent.glob("task-*"))
+    assert (tmp_path / "outside" / "kept").read_text() == "kept"
+    assert git(tree.repo, "branch", "--list") == ""
+    assert (await trees.open(str(owners), TASK)).base == tree.base
+
+
+# Crashes ------------------------------------------------------------------------------------------
+
+_DIES = """
+import asyncio, os, sys
+from pathlib import Path
+from remit.specialist.worktree import Worktrees
+asyncio.run(Worktrees(Path(sys.argv[1]), os.environ).open(sys.argv[2], sys.argv[3]))
+"""
+
+
+@pytest.mark.parametrize("place", ["worktree", "worktree_made"])
+async def test_one_that_was_half_made_when_the_power_went_is_made_whole(
+    tmp_path: Path, place: str
+) -> None:
+    owners = repository(tmp_path / "shop")
+    root = tmp_path / "home" / "worktrees"
+    died = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", _DIES, str(root), str(owners), TASK),
+        env={**os.environ, "REMIT_FAILPOINT": f"{place}:1"},
+    )
+    assert await died.wait() == -signal.SIGKILL
+    (repo,) = root.glob("*/repo.git")
+    lock = repo / f"refs/heads/remit/{TASK}.lock"  # as a git that dies leaves it
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    lock.write_text("")
+
+    trees = worktrees(tmp_path)
+    tree = await trees.open(str(owners), TASK)
+
+    assert (await trees.look(tree)).changes == ()
+    assert (Path(tree.folder) / "app.py").read_text() == "x = 1\n"
+    await trees.open(str(owners), OTHER)
+
+
+async def test_a_half_made_repository_is_made_whole(tmp_path: Path) -> None:
+    owners = repository(tmp_path / "shop")
+    tree = await worktrees(tmp_path).open(str(owners), TASK)
+    half = Path(f"{tree.repo}.half")
+    shutil.move(tree.repo, half)
+    (half / "HEAD").write_text("")
+
+    again = await worktrees(tmp_path).open(str(owners), TASK)
+
+    assert (await worktrees(tmp_path).look(again)).changes == ()
+
+
+async def test_work_survives_the_process_that_made_the_folder(tmp_path: Path) -> None:
+    owners = repository(tmp_path / "shop")
+    tree = await worktrees(tmp_path).open(str(owners), TASK)
+    (Path(tree.folder) / "app.py").write_text("half")
+
+    trees = worktrees(tmp_path)
+    again = await trees.open(str(owners), TASK)
+
+    assert [(c.path, c.kind) for c in (await trees.look(again)).changes] == [
+        ("app.py", Kind.MODIFIED)
+    ]
+
+
+def _everything(folder: Path) -> dict[str, bytes]:
+    """Every file, but git's own times of last looks."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
