@@ -58,9 +58,11 @@ def run_lists(size: int, home: Path) -> list[Measurement]:
         "page, newest": "/tasks",
         "page, failed": "/tasks?q=status:failed",
         "page, search": "/tasks?q=invoice+Lisbon",
+        "page, search, common word": "/tasks?q=invoice",
         "API, newest 50": "/api/tasks?limit=50",
         "API, failed": "/api/tasks?status=failed&limit=50",
         "API, search, common word": "/api/tasks?q=invoice&limit=50",
+        "API, common word in failed": "/api/tasks?q=invoice&status=failed&limit=50&count=true",
         "API, search, rare word": "/api/tasks?q=xylophone&limit=50",
         "search everything": "/api/search?q=invoice",
     }

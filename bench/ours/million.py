@@ -15,7 +15,7 @@ from remit.store import home as homes
 from remit.store import search, tasks
 from remit.store.connection import SqliteTx, connect
 from remit.store.database import statement
-from remit.store.search import Filter
+from remit.store.search import Filter, Sort
 
 REPEATS = 100
 WORDS = (
@@ -41,10 +41,14 @@ def run(size: int, home: Path) -> list[Measurement]:
         "search, two words": Filter(text="invoice Lisbon"),
         "search, rare word": Filter(text="xylophone"),
         "search in failed": Filter(text="invoice", statuses=(Status.FAILED,)),
+        "search, what is due": Filter(text="invoice", sort=Sort.DUE),
     }
     calls: dict[str, Callable[[], object]] = {
         name: partial(search.page, tx, wanted) for name, wanted in looks.items()
     }
+    common, failed = looks["search, common word"], looks["search in failed"]
+    calls["count, common word"] = partial(search.count, tx, common)
+    calls["count, common word in failed"] = partial(search.count, tx, failed)
     calls["counts by status"] = lambda: tasks.counts(tx)
     return [_time(name, call) for name, call in calls.items()]
 

@@ -117,6 +117,24 @@ def test_a_row_changes_where_it_stands_and_new_ones_wait_behind_the_pill(
     expect(page.locator("[data-pill]")).to_be_hidden()
 
 
+_ALL_DUE = """async () => {
+  const live = await import("/static/js/live.js");
+  document.querySelectorAll("#rows [data-row]").forEach(live.queue);
+}"""
+
+
+def test_rows_that_are_due_together_come_in_one_answer(site: Site, visit: Visit) -> None:
+    crowd(site, 12)
+    page = visit("/tasks")
+    before, asked = rows(page), list[str]()
+    page.on("request", lambda request: asked.append(request.url))
+    page.evaluate(_ALL_DUE)
+    expect(page.locator("#rows [data-was]")).to_have_count(12)
+    [url] = [each for each in asked if "/tasks/rows" in each]
+    assert url.count("task-") == 12
+    assert rows(page) == before
+
+
 def test_what_does_not_match_is_no_news_here(site: Site, visit: Visit) -> None:
     crowd(site, 100)
     page = visit("/tasks?q=status:failed")

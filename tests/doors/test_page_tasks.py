@@ -27,6 +27,7 @@ from tests.doors.served import TOKEN, Served
 
 BERLIN: Final = ZoneInfo("Europe/Berlin")
 NOW: Final = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+SOME: Final = "task-01CR0WD0000000000000000001"
 WORDS: Final = st.sampled_from(
     ["status:failed", "is:once", "rent", '"two words"', 'channel:"my mail"', "a:b:c", "due:today"]
 )
@@ -94,6 +95,20 @@ def test_pages_follow_each_other_without_a_gap_or_a_repeat(served: Served) -> No
     assert seen == [f"Errand {n:05}" for n in range(250, 0, -1)]
 
 
+def test_what_is_ready_for_a_time_stands_under_up_next(tmp_path: Path) -> None:
+    with Served(tmp_path, works=True) as served:
+        crowd(served, 3)
+        at = (served.clock.now() + timedelta(days=1)).isoformat()
+        served.add("Water the plants", scheduledFor=at)
+        served.settle()
+        for path in ("/tasks", "/tasks?q=water", "/tasks?sort=due"):
+            answer = look(served, path)
+            assert "Up next <span" in answer.text, path
+            assert "Pending <span" not in answer.text
+            assert titles(answer)[0] == "Water the plants"
+            assert re.search(r'>Scheduled <span class="n">1<', answer.text)
+
+
 def test_tabs_count_the_same_filter(served: Served) -> None:
     crowd(served, 200)
     text = look(served, "/tasks?q=errand").text
@@ -121,7 +136,7 @@ def test_what_the_menu_chooses_becomes_words_of_the_line(served: Served) -> None
 
 def test_a_row_is_drawn_alike_at_load_and_after_an_event(served: Served) -> None:
     task = served.add("Water the plants")
-    whole, row = look(served, "/tasks").text, look(served, f"/tasks/{task}/row", part=True).text
+    whole, row = look(served, "/tasks").text, look(served, f"/tasks/rows?ids={task}").text
     shape = re.compile(rf'<tr id="row-{task}".*?</tr>', re.DOTALL)
     drawn = shape.search(whole)
     again = shape.search(row)
@@ -130,10 +145,33 @@ def test_a_row_is_drawn_alike_at_load_and_after_an_event(served: Served) -> None
     assert drawn[0] == again[0]
 
 
-def test_a_deleted_task_has_no_row(served: Served) -> None:
-    task = served.add("Water the plants")
-    served.ask("DELETE", f"/api/tasks/{task}", {})
-    assert look(served, f"/tasks/{task}/row", part=True).status_code == 404
+def test_rows_come_together_and_what_is_gone_has_none(served: Served) -> None:
+    first, second, gone = (served.add(title) for title in ("Water", "Weed", "Prune"))
+    served.ask("DELETE", f"/api/tasks/{gone}", {})
+    never = "task-01CR0WD0000000000000000009"
+    answer = look(served, f"/tasks/rows?ids={second},{gone},{never},{first}", part=True)
+    assert titles(answer) == ["Weed", "Water"]
+
+
+@pytest.mark.parametrize(
+    ("ids", "sentence"), [("", "task"), ("x", "task"), (",".join([SOME] * 101), "up to 100 rows")]
+)
+def test_rows_of_nothing_and_of_too_many_are_refused(
+    served: Served, ids: str, sentence: str
+) -> None:
+    answer = look(served, f"/tasks/rows?ids={ids}", part=True)
+    assert answer.status_code == 422
+    assert sentence in answer.text
+
+
+def test_every_icon_of_a_row_is_drawn_once_and_stands_on_the_page(served: Served) -> None:
+    crowd(served, 30)
+    served.add("Water the plants")
+    text = look(served, "/tasks").text
+    drawn = re.findall(r'<symbol id="i-(\w+)"', text)
+    used = set(re.findall(r'<use href="#i-(\w+)"', text))
+    assert len(drawn) == len(set(drawn))
+    assert {"done", "pend", "user"} <= used <= set(drawn)
 
 
 def test_what_a_stranger_called_a_task_is_text(served: Served) -> None:

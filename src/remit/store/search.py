@@ -2,7 +2,7 @@
 
 A list is read along one index in the order of the page, and only as far as the page needs. Of the
 words of a filter the rarest leads; the others are looked at on the way. So no list sorts what it
-does not show.
+does not show. What is searched for leads as well, unless it is common and something else is rare.
 """
 
 import re
@@ -13,15 +13,30 @@ from typing import Final
 from remit.errors import BadInput
 from remit.model.ids import TaskId
 from remit.model.task import Task
-from remit.store import reviews, rows, tasks
+from remit.store import reviews, rows, tasks, words
 from remit.store.database import Cell, Row, Tx
-from remit.store.filter import ASKS, JOURNAL, PLANNED, WHOLE, Filter, Lead, Sort, conditions, leads
+from remit.store.filter import (
+    ASKS,
+    JOURNAL,
+    PLANNED,
+    WHOLE,
+    Filter,
+    Lead,
+    Sort,
+    by_text,
+    conditions,
+    leads,
+    newest_by_text,
+    probed,
+)
+from remit.store.words import Words
 
-__all__ = ["EXACT", "MOST", "Count", "Filter", "Page", "Sort", "count", "ids", "page"]
+__all__ = ["EXACT", "MOST", "Count", "Filter", "Page", "Sort", "count", "ids", "page", "prepared"]
 
 MOST: Final = 500
-EXACT: Final = 10_000  # how far is counted
-FEW: Final = 2_000  # so many are sorted, if no index gives the order
+EXACT: Final = words.MANY  # how far is counted
+FEW: Final = 2_000  # so many are sorted, or asked for their words, if no index gives them
+_PLANNED: Final = "SUM(status = 'ready' AND type = 'scheduled')"
 _PLACE: Final = re.compile(r"([0-9]{1,15})\.([0-9]{1,15})")
 
 
@@ -37,16 +52,44 @@ class Count:
     """How many match. Where there are more than `EXACT` nobody has counted further."""
 
     total: int
-    more: bool
+    more: bool  # there may be more than that
     by_status: Mapping[str, int] = field(default_factory=dict)  # whatever status was asked for
     asks: int = 0  # with a question that waits for the owner
+    planned: int = 0  # ready, for a time to come
+    cut: bool = False  # what is told of each status holds of the newest alone
+    asks_more: bool = False  # the same of the questions, which are few and counted for themselves
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What one look at the tasks that match told of them."""
+
+    by_status: dict[str, int] = field(default_factory=dict)
+    asks: int = 0
+    planned: int = 0
+    looked: int = 0
+
+    @property
+    def total(self) -> int:
+        return sum(self.by_status.values())
+
+    @property
+    def is_cut(self) -> bool:
+        return self.looked > EXACT
+
+
+def prepared(tx: Tx, wanted: Filter) -> Filter:
+    """The filter with its words looked up, for whoever asks it more than once."""
+    if wanted.text is None or wanted.words is not None:
+        return wanted
+    return replace(wanted, words=words.read(tx, wanted.text))
 
 
 def page(tx: Tx, wanted: Filter) -> Page:
     """The tasks that match, in the order that is asked for, and where the next page begins."""
     if not 1 <= wanted.limit <= MOST:
         raise BadInput(f"limit must lie between 1 and {MOST}.", field="limit")
-    found = _found(tx, wanted, "tasks.*", wanted.limit + 1)
+    found = _found(tx, prepared(tx, wanted), "tasks.*", wanted.limit + 1)
     shown = tasks.all_with_deliveries(tx, found[: wanted.limit])
     more = len(found) > wanted.limit
     last = _cursor(wanted.sort, found[wanted.limit - 1]) if more else None
@@ -55,7 +98,7 @@ def page(tx: Tx, wanted: Filter) -> Page:
 
 def ids(tx: Tx, wanted: Filter, most: int = EXACT) -> list[TaskId]:
     """The names of all that match, up to a number."""
-    found = _found(tx, wanted, "tasks.id, tasks.no, tasks.scheduled_for", most)
+    found = _found(tx, prepared(tx, wanted), "tasks.id, tasks.no, tasks.scheduled_for", most)
     return [TaskId(str(row["id"])) for row in found]
 
 
@@ -64,31 +107,61 @@ def count(tx: Tx, wanted: Filter) -> Count:
 
     Where there are more than are counted, the parts are told of the newest alone.
     """
-    plain = replace(wanted, before=None, sort=Sort.NEWEST)
+    plain = prepared(tx, replace(wanted, before=None, sort=Sort.NEWEST))
     everywhere = replace(plain, statuses=(), asks=False)
-    if everywhere == Filter(limit=wanted.limit):
-        by_status = tasks.counts(tx, EXACT + 1)
-        asks = sum(_counted(tx, replace(everywhere, asks=True))[0].values())
-    else:
-        by_status, asks = _counted(tx, everywhere)
-    total = sum(by_status.values())
-    if plain.asks or (plain.statuses and total > EXACT):
-        total = sum(_counted(tx, plain)[0].values())
+    parts = _of_all(tx) if everywhere == Filter(limit=wanted.limit) else _counted(tx, everywhere)
+    asking = _counted(tx, replace(everywhere, asks=True)) if parts.is_cut else parts
+    by_status, asked = parts.by_status, parts
+    if plain.asks or (plain.statuses and parts.is_cut):
+        asked = _counted(tx, plain)
+        by_status = by_status if plain.asks else by_status | asked.by_status
     elif plain.statuses:
-        total = sum(by_status.get(each, 0) for each in set(plain.statuses))
-    return Count(min(total, EXACT), total > EXACT, by_status, asks)
+        asked = _Tally({each: by_status.get(each, 0) for each in plain.statuses})
+    return Count(
+        min(asked.total, EXACT),
+        asked.is_cut or asked.total > EXACT,
+        by_status,
+        asking.asks,
+        parts.planned,
+        cut=parts.is_cut,
+        asks_more=asking.is_cut,
+    )
 
 
-def _counted(tx: Tx, wanted: Filter) -> tuple[dict[str, int], int]:
-    """Of all that match, or of one more than are counted: by status, and with a question."""
-    found, asks = dict[str, int](), 0
+def _of_all(tx: Tx) -> _Tally:
+    """Of every task there is: each number along the index that is made for it."""
+    planned = tx.all("count_planned", {"most": EXACT + 1})[0]["tasks"]
+    asks = _counted(tx, Filter(asks=True)).total
+    return _Tally(tasks.counts(tx, EXACT + 1), asks, rows.number(planned))
+
+
+def _counted(tx: Tx, wanted: Filter) -> _Tally:
+    """Of all that match, or of one more than are counted."""
+    found = _Tally()
     for lead in _rarest(tx, wanted):
-        sql, params = _composed(tx, wanted, lead, f"tasks.status, {ASKS} AS asks", EXACT + 1)
-        told = f"SELECT status, COUNT(*) AS n, SUM(asks) AS asks FROM ({sql}) GROUP BY status"  # noqa: S608
-        for row in tx.ask(told, params):
-            found[str(row["status"])] = rows.number(row["n"])
-            asks += rows.number(row["asks"])
-    return found, asks
+        for row in tx.ask(*_tally(tx, wanted, lead)):
+            number = rows.number(row["n"])
+            found.looked += number
+            if row["status"] is not None:
+                found.by_status[str(row["status"])] = number
+                found.asks += rows.number(row["asks"])
+                found.planned += rows.number(row["planned"])
+    return found
+
+
+def _tally(tx: Tx, wanted: Filter, lead: Lead) -> tuple[str, dict[str, Cell]]:
+    columns = f"tasks.status, tasks.type, {ASKS} AS asks"
+    if wanted.words and lead == by_text(wanted.words):
+        # The newest that hold the words are looked at; one of which the rest does not hold has no
+        # status here. Else who asks for something rare among them would walk them all.
+        lead = newest_by_text(wanted.words, EXACT + 1, "LEFT JOIN")
+        where, params = conditions(wanted)
+        sql = f"SELECT {columns} FROM {lead.tables} AND {' AND '.join(where)}"  # noqa: S608
+        params |= lead.params
+    else:
+        sql, params = _composed(tx, wanted, lead, columns, EXACT + 1)
+    told = f"status, COUNT(*) AS n, SUM(asks) AS asks, {_PLANNED} AS planned"
+    return f"SELECT {told} FROM ({sql}) GROUP BY status", params  # noqa: S608
 
 
 def _found(tx: Tx, wanted: Filter, columns: str, most: int) -> list[Row]:
@@ -96,7 +169,7 @@ def _found(tx: Tx, wanted: Filter, columns: str, most: int) -> list[Row]:
         case Sort.NEWEST:
             return _newest(tx, wanted, columns, most)
         case Sort.DUE:
-            return tx.ask(*_composed(tx, wanted, _planned(wanted), columns, most))
+            return _due(tx, wanted, columns, most)
         case Sort.UPDATED:  # pragma: no branch - there is no other
             return _updated(tx, wanted, columns, most)
 
@@ -109,39 +182,68 @@ def _newest(tx: Tx, wanted: Filter, columns: str, most: int) -> list[Row]:
     return found[:most]
 
 
-def _planned(wanted: Filter) -> Lead:
-    """Along the clock; whoever looks for words has all that hold them sorted."""
-    if wanted.text is None:
-        return PLANNED
-    ((words,),) = leads(wanted)
-    return replace(words, where=(*words.where, *PLANNED.where), order=PLANNED.order)
+def _due(tx: Tx, wanted: Filter, columns: str, most: int) -> list[Row]:
+    """Along the clock; where another way is short, or the words are rare, few are sorted."""
+    ways, said = _rarest(tx, wanted), wanted.words
+    if ways == (WHOLE,) or (said and said.is_common and ways == (by_text(said),)):
+        ways = (probed(PLANNED, said) if said else PLANNED,)
+    elif said is None and _size(tx, ways, FEW) >= FEW:
+        ways = (PLANNED,)
+    found: list[Row] = []
+    for lead in ways:
+        timed = replace(lead, where=(*lead.where, *PLANNED.where), order=PLANNED.order)
+        found += tx.ask(*_composed(tx, wanted, timed, columns, most))
+    found.sort(key=lambda row: (rows.number(row["scheduled_for"]), rows.number(row["no"])))
+    return found[:most]
 
 
 def _updated(tx: Tx, wanted: Filter, columns: str, most: int) -> list[Row]:
     """Along the journal, where the last entry of a task stands for it; few are sorted instead."""
     columns = f"{columns}, events.seq"
     ways = _rarest(tx, wanted)
-    if ways == (WHOLE,) or (wanted.text is None and _size(tx, ways, FEW) >= FEW):
-        return tx.ask(*_composed(tx, wanted, JOURNAL, columns, most))
+    if _is_long(tx, wanted, ways):
+        journal = probed(JOURNAL, wanted.words) if wanted.words else JOURNAL
+        return tx.ask(*_composed(tx, wanted, journal, columns, most))
+    if wanted.words and ways == (by_text(wanted.words),):
+        ways = (newest_by_text(wanted.words, EXACT),)
     found: list[Row] = []
     for lead in ways:
         narrow = replace(
             lead,
             tables=f"{lead.tables} CROSS JOIN events INDEXED BY events_by_task"
             " ON events.task_id = tasks.id AND events.n = tasks.events",
-            order=lead.order if wanted.text else JOURNAL.order,
+            order=JOURNAL.order,
             key=JOURNAL.key,
         )
-        found += tx.ask(*_composed(tx, wanted, narrow, columns, FEW if wanted.text else most))
+        found += tx.ask(*_composed(tx, wanted, narrow, columns, most))
     found.sort(key=lambda row: -rows.number(row["seq"]))
     return found[:most]
 
 
+def _is_long(tx: Tx, wanted: Filter, ways: Sequence[Lead]) -> bool:
+    """Whether there are too many to be sorted."""
+    if wanted.words is not None:
+        return wanted.words.is_common and ways == (by_text(wanted.words),)
+    return ways == (WHOLE,) or _size(tx, ways, FEW) >= FEW
+
+
 def _rarest(tx: Tx, wanted: Filter) -> tuple[Lead, ...]:
     ways = leads(wanted)
+    if wanted.words is not None:
+        return _with_words(tx, wanted.words, ways)
     if len(ways) < 2:  # noqa: PLR2004 - there is nothing to compare
         return ways[0] if ways else (WHOLE,)
     return min(ways, key=lambda way: _size(tx, way, FEW))
+
+
+def _with_words(tx: Tx, said: Words, ways: Sequence[tuple[Lead, ...]]) -> tuple[Lead, ...]:
+    """Along the words, but for common ones among what is rare."""
+    if not ways or (said.terms is not None and not said.is_common):
+        return (by_text(said),)
+    size, way = min(((_size(tx, way, FEW), way) for way in ways), key=lambda each: each[0])
+    if said.terms is not None and size * said.terms < FEW:
+        return tuple(probed(lead, said) for lead in way)
+    return (by_text(said, way if size < FEW else ()),)
 
 
 def _size(tx: Tx, way: Sequence[Lead], most: int) -> int:

@@ -50,11 +50,16 @@ class Stats:
         return self.days[-1].used
 
 
-def look(tx: Tx, now: datetime, midnight: Callable[[datetime], datetime]) -> Stats:
-    """All of it, at one moment; `midnight` says when a moment's day began for the owner."""
+def look(
+    tx: Tx, now: datetime, midnight: Callable[[datetime], datetime], *, count: bool = True
+) -> Stats:
+    """All of it, at one moment; `midnight` says when a moment's day began for the owner.
+
+    Whoever shows no counts need not wait for them.
+    """
     return Stats(
         needs=inbox.needs(tx, now),
-        counts=tasks.counts(tx, MOST),
+        counts=tasks.counts(tx, MOST) if count else {},
         hours=_hours(tx, now),
         days=_days(tx, now, midnight),
         next=next_tasks(tx, now, NEXT),

@@ -10,6 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+from remit.model.contract import ContractType
 from remit.model.ids import TaskId
 from remit.model.status import ACTIVE, TERMINAL, Status
 from remit.model.task import TaskType
@@ -26,7 +27,10 @@ _SERIES: Final = 20
 _UP_NEXT: Final = (Status.NEW, Status.READY)
 _ASKING: Final = "status:needs-you"
 _PLANNED: Final = "status:ready is:scheduled"
-_TABS: Final = frozenset({"is:waiting", "is:scheduled"})  # words of tabs that are no status
+_UNVERIFIED: Final = "contract:advisory"
+_TABS: Final = frozenset(
+    {"is:waiting", "is:scheduled", _UNVERIFIED}
+)  # words of tabs that are no status
 
 
 class Grouped(StrEnum):
@@ -91,19 +95,28 @@ class _Part:
     wanted: Filter
     href: str = ""
     count: int | None = None
+    most: int | None = None  # how many there can be, where that is all that is known
     unasked: bool = False  # whether those that wait for the owner stand elsewhere
+
+    @property
+    def is_empty(self) -> bool:
+        return 0 in (self.count, self.most)
 
 
 def look(tx: Tx, shown: Shown, wanted: Filter, now: datetime) -> Listing:
     """The first page, in sections; or, further on, only the section that goes on."""
+    wanted = search.prepared(tx, wanted)
     count = counted(tx, shown, wanted)
     parts = list(_parts(tx, shown, wanted, count))
-    if shown.before:
+    if shown.before and parts:
         parts = [replace(parts[-1], title="")]
     sections: list[Section] = []
     cursor: str | None = None
     for part in parts:
         is_last = part is parts[-1]
+        is_cut = count.asks_more if part.wanted.asks else count.cut
+        if part.is_empty and not is_cut and not shown.before:
+            continue
         limit = ROWS if is_last else part.wanted.limit
         before = (shown.before or None) if is_last else None
         page = search.page(tx, replace(part.wanted, limit=limit, before=before))
@@ -111,11 +124,33 @@ def look(tx: Tx, shown: Shown, wanted: Filter, now: datetime) -> Listing:
         found = [each for each in page.tasks if not (part.unasked and each.id in page.asks)]
         cursor = page.next if is_last else None
         href = part.href if page.next and not is_last else ""
-        told = f"{part.count:,}" if part.count is not None else ""
+        told = "" if part.count is None else _told(part.count, cut=is_cut)
         if found:
             sections.append(Section(part.title, row.rows(tx, found, page.asks, now), told, href))
-    made = tabs(tx, shown, wanted, count)
+    made = _numbered(tx, shown, wanted, count)
     return Listing(sections, cursor, count, made, newest(tx, wanted))
+
+
+def numbers(tx: Tx, shown: Shown, wanted: Filter) -> tuple[list[Tab], list[TaskId]]:
+    """The tabs and the newest tasks, at one moment."""
+    wanted = search.prepared(tx, wanted)
+    made = _numbered(tx, shown, wanted, counted(tx, shown, wanted))
+    return made, newest(tx, wanted)
+
+
+def _numbered(tx: Tx, shown: Shown, wanted: Filter, count: Count) -> list[Tab]:
+    """The tabs; what no check has proven has one, as soon as there is something of that."""
+    here = _UNVERIFIED in line.words(shown.q)
+    if here:
+        count = counted(tx, shown, replace(wanted, contract=None))
+    elif wanted.contract is not None:
+        return tabs(shown, count)
+    typed = None if "is:scheduled" in line.words(shown.q) else wanted.type
+    advice = replace(
+        wanted, statuses=(), asks=False, type=typed, contract=ContractType.ADVISORY, before=None
+    )
+    unproven = search.count(tx, advice)
+    return tabs(shown, count, unproven if here or unproven.total else None)
 
 
 def counted(tx: Tx, shown: Shown, wanted: Filter) -> Count:
@@ -124,34 +159,40 @@ def counted(tx: Tx, shown: Shown, wanted: Filter) -> Count:
     if wanted.type is not TaskType.SCHEDULED or "is:scheduled" not in line.words(shown.q):
         return count
     by_state = search.count(tx, replace(wanted, type=None, statuses=(), asks=False))
-    return replace(count, by_status=by_state.by_status, asks=by_state.asks)
+    return replace(by_state, total=count.total, more=count.more)
+
+
+def _told(n: int, *, cut: bool) -> str:
+    return f"{min(n, search.EXACT):,}{'+' if cut or n > search.EXACT else ''}"
 
 
 def newest(tx: Tx, wanted: Filter) -> list[TaskId]:
     return search.ids(tx, replace(wanted, sort=Sort.NEWEST, before=None), 20)
 
 
-def tabs(tx: Tx, shown: Shown, wanted: Filter, count: Count) -> list[Tab]:
+def tabs(shown: Shown, count: Count, unproven: Count | None = None) -> list[Tab]:
     """Every state with how many of this very filter stand in it."""
     rest = line.without(shown.q, "status", also=_TABS)
     by = count.by_status
-    whole = sum(by.values())
-    planned = replace(wanted, statuses=(Status.READY,), type=TaskType.SCHEDULED, asks=False)
-    said = (
-        ("All", "", whole),
+    said: tuple[tuple[str, str, int], ...] = (
+        ("All", "", sum(by.values())),
         ("Needs you", _ASKING, count.asks),
         ("Running", "status:running", sum(by.get(status, 0) for status in ACTIVE)),
-        ("Scheduled", _PLANNED, search.count(tx, planned).total),
+        ("Scheduled", _PLANNED, count.planned),
         ("Completed", "status:completed", by.get(Status.COMPLETED, 0)),
         ("Failed", "status:failed", by.get(Status.FAILED, 0)),
     )
+    more = {_ASKING: count.asks_more}
+    if unproven is not None:
+        said += (("Not verified", _UNVERIFIED, unproven.total),)
+        more[_UNVERIFIED] = unproven.more
     here = {word for word in line.words(shown.q) if word not in line.words(rest)}
     return [
         Tab(
             label,
             shown.href(q=" ".join(part for part in (word, rest) if part)),
             min(n, search.EXACT),
-            n > search.EXACT,
+            more.get(word, count.cut) or n > search.EXACT,
             here == set(word.split()),
         )
         for label, word, n in said
@@ -184,25 +225,28 @@ def _by_state(shown: Shown, wanted: Filter, count: Count) -> Iterator[_Part]:
         href = shown.href(q=f"status:running {rest}".strip())
         n = sum(by.get(status, 0) for status in running)
         yield _Part("Running now", replace(few, statuses=running), href, n)
-    yield from _coming(shown, few, rest)
-    earlier = _both(wanted.statuses, TERMINAL | {Status.PAUSED})
+    yield from _coming(shown, few, rest, count)
+    # What has ended is due no more.
+    ended = frozenset[Status]() if wanted.sort is Sort.DUE else TERMINAL
+    earlier = _both(wanted.statuses, ended | {Status.PAUSED})
     if earlier:
         n = sum(by.get(status, 0) for status in earlier)
         yield _Part("Earlier", replace(wanted, statuses=earlier), count=n)
 
 
-def _coming(shown: Shown, few: Filter, rest: str) -> Iterator[_Part]:
+def _coming(shown: Shown, few: Filter, rest: str, count: Count) -> Iterator[_Part]:
     waiting = _both(few.statuses, frozenset(_UP_NEXT))
     if not waiting:
         return
     if few.type is not TaskType.SCHEDULED:
         href = shown.href(q=f"status:pending {rest}".strip())
         now = replace(few, statuses=_UP_NEXT, type=TaskType.IMMEDIATE)
-        yield _Part("Pending", now, href, unasked=True)
+        most = sum(count.by_status.get(each, 0) for each in _UP_NEXT) - count.planned
+        yield _Part("Pending", now, href, most=most, unasked=True)
     if few.type is not TaskType.IMMEDIATE:
         soonest = replace(few, statuses=(Status.READY,), type=TaskType.SCHEDULED, sort=Sort.DUE)
         href = shown.href(q=f"{_PLANNED} {rest}".strip())
-        yield _Part("Up next", soonest, href, unasked=True)
+        yield _Part("Up next", soonest, href, most=count.planned, unasked=True)
 
 
 def _by_series(tx: Tx, shown: Shown, wanted: Filter) -> Iterator[_Part]:

@@ -73,12 +73,18 @@ def rows(tx: Tx, found: Sequence[Task], asks: Collection[TaskId], now: datetime)
     return [draw(task, _about(tx, task, known, now), task.id in asks, now) for task in found]
 
 
-def one(tx: Tx, task_id: TaskId, now: datetime) -> Row:
-    """The row of one task, as it stands; what was deleted has none."""
-    task = tasks.get(tx, task_id)
-    if task.deleted_at is not None:
-        raise NotFound("task", task_id)
-    return rows(tx, [task], reviews.asking(tx, [task_id]), now)[0]
+def some(tx: Tx, task_ids: Sequence[TaskId], now: datetime) -> list[Row]:
+    """The rows of these tasks, as they stand; what was deleted has none."""
+    found = [task for each in task_ids if (task := _kept(tx, each))]
+    return rows(tx, found, reviews.asking(tx, task_ids), now)
+
+
+def _kept(tx: Tx, task_id: TaskId) -> Task | None:
+    try:
+        task = tasks.get(tx, task_id)
+    except NotFound:
+        return None
+    return task if task.deleted_at is None else None
 
 
 def _about(tx: Tx, task: Task, known: _Known, now: datetime) -> _About:

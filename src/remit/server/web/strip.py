@@ -34,7 +34,7 @@ class Chart:
 async def values(call: Call) -> dict[str, object]:
     """What the strip's template needs."""
     now = shell.local(call)
-    found = await call.house.db.read(stats.look, now, midnight(call.house.zone))
+    found = await call.house.db.read(stats.look, now, midnight(call.house.zone), count=False)
     return {
         "stats": found,
         "hours": hours(found, now),

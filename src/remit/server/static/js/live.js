@@ -4,7 +4,7 @@ import { hear } from "./socket.js";
 
 const waiting = new Map(); // element -> nothing; drawn anew together
 let timer = null, held = false, fresh = 0;
-const WAIT = 100;
+const WAIT = 100, MOST = 100;
 const busy = new Set(), again = new Set(); // being drawn; and changed once more meanwhile
 
 hear((event) => {
@@ -34,27 +34,50 @@ async function draw() {
   if (held) return;
   const places = [...waiting.keys()].filter((place) => place.isConnected);
   waiting.clear();
-  await Promise.all(places.map(refresh));
+  const rows = places.filter(batch), groups = [];
+  while (rows.length) groups.push(rows.splice(0, MOST));
+  await Promise.all([...places.filter((place) => !batch(place)).map(refresh), ...groups.map(together)]);
 }
 
 // One question at a time for each place: of two answers under way the older could come to stay.
-export async function refresh(place) {
-  if (busy.has(place)) { again.add(place); return; }
-  busy.add(place);
-  const drawn = await redraw(place);
+const free = (place) => busy.has(place) ? (again.add(place), false) : (busy.add(place), true);
+function done(place, drawn) {
   busy.delete(place);
   if (again.delete(place)) queue(drawn ?? place);
+}
+
+export async function refresh(place) {
+  if (free(place)) done(place, await redraw(place));
+}
+
+// Rows that are due at the same moment come in one answer; one that it leaves out is gone.
+const batch = (place) => place.closest("[data-batch]")?.dataset.batch;
+
+async function together(rows) {
+  const places = rows.filter(free);
+  if (!places.length) return;
+  const answer = await ask(`${batch(places[0])}?ids=${places.map((place) => place.dataset.live)}`);
+  const drawn = document.createElement("template");
+  drawn.innerHTML = answer?.html ?? "";
+  for (const place of places) done(place, answer?.ok ? put(place, drawn.content.getElementById(place.id)?.outerHTML ?? "") : null);
 }
 
 async function redraw(place) {
   // Whoever types in it keeps what he typed.
   if (place.contains(document.activeElement) && document.activeElement.matches("textarea, input[type=text], input[type=search]")) return;
-  const answer = await fetch(place.dataset.src ?? location.href, { headers: { "HX-Request": "true" }, credentials: "same-origin" }).catch(() => null);
-  if (!answer?.ok) { if (answer?.status === 404) place.remove(); return; }
-  const html = await answer.text();
-  if (!place.isConnected || place.dataset.was === html) return;
-  return swap(place, html);
+  const answer = await ask(place.dataset.src ?? location.href);
+  if (answer?.ok) return put(place, answer.html);
+  if (answer?.status === 404) place.remove();
 }
+
+async function ask(url) {
+  try {
+    const answer = await fetch(url, { headers: { "HX-Request": "true" }, credentials: "same-origin" });
+    return { ok: answer.ok, status: answer.status, html: await answer.text() };
+  } catch { return null; }
+}
+
+const put = (place, html) => place.isConnected && place.dataset.was !== html ? swap(place, html) : null;
 
 export function swap(place, html) {
   const drawn = document.createElement("template");

@@ -1,0 +1,62 @@
+"""The words of a search, as their index takes them.
+
+The last word may be unfinished. To look for all that begins so, SQLite gathers every task of every
+such word before it gives the first one. So an unfinished word is finished here: by the words that
+begin so, if they are few. Each of them is then read only as far as a list needs, and whether one
+task holds them is looked up.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from remit.errors import BadInput
+from remit.store import rows
+from remit.store.database import Tx
+
+MANY: Final = 10_000  # a word of more tasks than that is common
+_ENDINGS: Final = 64  # so many words may begin as an unfinished one
+# Of these letters it is certain how the index folds them: not at all, or by what it did already.
+_FOLDED: Final = re.compile(r"[0-9a-z]+")
+_PLAIN: Final = re.compile(r"[0-9A-Za-z\u00c0-\u024f]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    match: str
+    terms: int | None = None  # how many words are looked up for one task; None: that costs a walk
+    is_common: bool = False
+
+
+def read(tx: Tx, text: str) -> Words:
+    """Every word must occur; the last one may be unfinished. Nothing is read as an operator."""
+    said: list[str] = re.findall(r"\w+", text)
+    if not said:
+        raise BadInput("Search for at least one word.", field="q")
+    endings = _endings(tx, said)
+    quoted = " ".join(f'"{word}"' for word in said[:-1])
+    if endings is None:
+        return Words(f'{quoted} "{said[-1]}"*'.lstrip())
+    last = " OR ".join(f'"{word}"' for word in endings)
+    match = f"{quoted} AND ({last})" if quoted else last
+    return Words(match, len(said) - 1 + len(endings), _is_common(tx, match))
+
+
+def _endings(tx: Tx, said: list[str]) -> list[str] | None:
+    """All words of the store that begin as the last one; None if they are many, or not certain."""
+    start = said[-1].lower()
+    if not _FOLDED.fullmatch(start) or not all(map(_PLAIN.fullmatch, said[:-1])):
+        return None
+    found: list[str] = []
+    at = start
+    while (row := tx.one("find_word", {"from": at})) and str(row["term"]).startswith(start):
+        if len(found) == _ENDINGS:
+            return None
+        found.append(str(row["term"]))
+        at = f"{found[-1]}\x01"  # before every other word that begins so
+    return found or [start]
+
+
+def _is_common(tx: Tx, match: str) -> bool:
+    row = tx.one("count_hits", {"text": match, "most": MANY + 1})
+    return row is not None and rows.number(row["hits"]) > MANY
