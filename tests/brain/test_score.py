@@ -245,8 +245,8 @@ class Says:
 @pytest.mark.parametrize(
     ("said", "priority", "name", "because"),
     [
-        (Score(0.82, "due today"), Priority.HIGH, "llm_score", "score 0.82: due today"),
-        (Score(0.8, "soon"), Priority.HIGH, "llm_score", "score 0.80: soon"),
+        (Score(0.82, "due today"), Priority.HIGH, "llm_score", "fuzzy urgency; score 0.82: due today"),
+        (Score(0.8, "soon"), Priority.HIGH, "llm_score", "fuzzy urgency; score 0.80: soon"),
         (Score(0.79, "x"), Priority.LOW, "default", "no rule matched; score 0.79: x"),
         (None, Priority.LOW, "default", "no rule matched"),
         (ValueError("broken"), Priority.LOW, "default", "no rule matched"),
@@ -299,7 +299,7 @@ async def test_a_task_is_ranked_by_its_score_and_says_so(tmp_path: Path) -> None
 
         done = await world.get(task.id)
         assert (done.status, done.priority) == (Status.COMPLETED, Priority.HIGH)
-        assert done.rule == Rule("llm_score", "score 0.93: The train leaves at ten.")
+        assert done.rule == Rule("llm_score", "fuzzy urgency; score 0.93: The train leaves at ten.")
 
 
 async def test_others_are_ranked_and_run_while_one_is_scored(tmp_path: Path) -> None:
@@ -393,7 +393,7 @@ async def test_with_a_model_and_the_switch_on_a_score_comes_over_http(tmp_path: 
             found = await world.get(task.id)
             spent = await world.house.db.read(spending.of_task, task.id)
 
-        assert found.rule == Rule("llm_score", "score 0.95: It burns.")
+        assert found.rule == Rule("llm_score", "fuzzy urgency; score 0.95: It burns.")
         assert (found.status, found.priority) == (Status.COMPLETED, Priority.HIGH)
         assert spent.requests == len(vendor.heard) == 2
         assert found.spent == Budget(spent.tokens, 0)

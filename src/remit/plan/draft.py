@@ -1,14 +1,15 @@
 """What to work on, where to send it, how to tell it is done; and how urgent it is."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 from typing import Final, Protocol
 
 from remit.model.plan import Item, Plan, Rule
 from remit.model.task import Priority, Task
+from remit.plan import priority
+from remit.plan.priority import PriorityRules
 
-# The most urgent first: from this score on, this priority.
-THRESHOLDS: Final = ((0.8, Priority.HIGH),)
 _DEFAULT: Final = "no rule matched"
 
 
@@ -35,13 +36,17 @@ class Ranking:
 
 
 class Planner:
+    """Drafts plans and ranks tasks; the rules are looked up anew each time, for they may change."""
+
     def __init__(
         self,
         scorer: Scorer | None = None,
-        thresholds: Sequence[tuple[float, Priority]] = THRESHOLDS,
+        rules: Callable[[], PriorityRules] = priority.default,
+        zone: tzinfo = UTC,
     ) -> None:
         self._scorer = scorer
-        self._thresholds = thresholds
+        self._rules = rules
+        self._zone = zone  # of the owner's clock
 
     async def draft(self, task: Task) -> Plan:
         """The plan as admitted; without work items the instructions are the one item."""
@@ -54,29 +59,34 @@ class Planner:
         """Decide by the rules alone how urgent a task is, and keep why."""
         if task.rule is not None:
             return Ranking(task.priority, task.rule)
-        return Ranking(Priority.LOW, Rule("default", _DEFAULT))
+        return ranked(task, self._rules(), self._zone)
 
     def is_unsure(self, task: Task) -> bool:
         """Whether a score could tell more than the rules do: only then it is worth a wait.
 
         A request that is still asked about is not scored; its words may change.
         """
-        return self._scorer is not None and task.rule is None and not task.gaps
+        if self._scorer is None or task.rule is not None or task.gaps:
+            return False
+        return self._rules().find(task, self._zone).unsure
 
     async def weigh(self, task: Task) -> Ranking:
         """Decide with a score, too; if there is none, by the rules."""
-        ranked = self.rank(task)
         if self._scorer is None or not self.is_unsure(task):
-            return ranked
+            return self.rank(task)
         try:
             found = await self._scorer.score(task)
         except Exception:  # noqa: BLE001 - whatever breaks in there, the task is ranked
-            return ranked
-        return ranked if found is None else self._scored(found)
+            found = None
+        return ranked(task, self._rules(), self._zone, found)
 
-    def _scored(self, found: Scored) -> Ranking:
-        because = f"score {found.score:.2f}: {found.why}"
-        for least, priority in self._thresholds:
-            if found.score >= least:
-                return Ranking(priority, Rule("llm_score", because))
-        return Ranking(Priority.LOW, Rule("default", f"{_DEFAULT}; {because}"))
+
+def ranked(task: Task, rules: PriorityRules, zone: tzinfo, scored: Scored | None = None) -> Ranking:
+    """What some rules make of a task, whoever ranked it before."""
+    found = rules.find(task, zone, scored.score if scored else None).rule
+    told = f"; score {scored.score:.2f}: {scored.why}" if scored else ""
+    if found is None:
+        return Ranking(rules.default, Rule("default", f"{_DEFAULT}{told}"))
+    because = f"{found.because}{told if found.when.asks_score else ''}"
+    where = f" ({rules.file}, line {found.line})" if rules.file else ""
+    return Ranking(found.priority, Rule(found.name, because + where))

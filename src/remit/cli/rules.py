@@ -1,0 +1,181 @@
+"""`remit rules`: what ranks tasks, whether the file is right, and what a change would do."""
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Final
+
+from cyclopts import App
+
+from remit import settings as house_settings
+from remit.brain.score import digest
+from remit.cli import codes, find, out, words
+from remit.cli.options import AsJson, flag
+from remit.cli.out import Ink, Piece
+from remit.errors import BadInput, NotFound
+from remit.intake import zone as zones
+from remit.model.codec import Json, JsonMap
+from remit.model.task import Task
+from remit.plan import priority
+from remit.plan.priority import PriorityRules
+from remit.plan.priority_sheet import MOST
+from remit.plan.priority_trial import Trial, trials
+from remit.server.priority_shapes import told
+from remit.settings import Settings
+from remit.settings import rules as kept
+from remit.store import scores, search, tasks
+from remit.store.database import Tx
+from remit.store.glance import glance
+from remit.store.search import Filter
+
+_SHOWN: Final = 50  # changes that a person is shown
+_COLOURS: Final = {"critical": "red", "high": "yellow", "med": "cyan", "low": "dim"}
+_NO_SCORE: Final = (
+    "A rule asks for llm_score, but nobody is asked: set score = true under [priority]."
+)
+
+app = App(name="rules")
+
+
+@app.default
+@app.command
+def ls(*, json: AsJson = False) -> int:
+    """List the rules that rank tasks, in their order: the first that holds decides."""
+    settings = house_settings.load()
+    found = in_file(settings)
+    if json:
+        out.emit(told(found))
+        return codes.DONE
+    rows: list[list[Piece]] = [[Ink(each, "dim") for each in ("LINE", "RULE", "PRIORITY", "WHEN")]]
+    for rule in found.rules:
+        level = rule.priority.value
+        row: list[Piece] = [str(rule.line), rule.name, Ink(level, _COLOURS[level]), rule.when.said]
+        rows.append(row)
+    out.table([*rows, ["", "default", found.default.value, "if none of them holds"]])
+    _hints(settings, found)
+    return codes.DONE
+
+
+@app.command
+def check(
+    file: Annotated[str | None, flag("A file of rules; yours, if not said.")] = None,
+    /,
+    *,
+    json: AsJson = False,
+) -> int:
+    """Say whether a file of rules is right; if not, which line is wrong and why."""
+    settings = house_settings.load()
+    found = in_file(settings) if file is None else in_other(file)
+    if json:
+        out.emit({"file": found.file or None, "rules": len(found.rules), "right": True})
+        return codes.DONE
+    out.line(Ink("ok ", "green"), f"{found.file or _OURS}: {words.count(len(found.rules), 'rule')}")
+    _hints(settings, found)
+    return codes.DONE
+
+
+@app.command(name="test")
+def try_out(
+    task: Annotated[str, flag("A task, or all of them: all.")],
+    /,
+    *,
+    file: Annotated[str | None, flag("Rules that are not in force yet; else yours.")] = None,
+    json: AsJson = False,
+) -> int:
+    """Say what the rules would make of tasks that are ranked already; nothing is changed."""
+    settings = house_settings.load()
+    rules = in_file(settings) if file is None else in_other(file)
+    zone = zones.owners(settings.zone, os.environ).zone
+    with glance(settings.database) as tx:
+        chosen = _every(tx) if task == "all" else [tasks.get(tx, find.task(tx, task))]
+        tried = trials(chosen, rules, zone, lambda each: scores.get(tx, digest(each)))
+        if task == "all":
+            _tell_all(tried, json=json)
+        else:
+            _tell_one(next(iter(tried), None), json=json)
+    return codes.DONE
+
+
+def in_file(settings: Settings) -> PriorityRules:
+    """The owner's rules as they stand in his file; without one, those that come with Remit."""
+    text = kept.text(settings.home / kept.PRIORITY, kept.PRIORITY, MOST)
+    return priority.default() if text is None else priority.load(text, kept.PRIORITY)
+
+
+def in_other(file: str) -> PriorityRules:
+    text = kept.text(Path(file), file, MOST)
+    if text is None:
+        raise NotFound("file", file)
+    return priority.load(text, file)
+
+
+def _hints(settings: Settings, found: PriorityRules) -> None:
+    if not found.file:
+        out.say(Ink(f"These come with Remit; your own go into {kept.PRIORITY}.", "dim"))
+    if found.asks_score and not settings.priority.score:
+        out.say(Ink(_NO_SCORE, "dim"))
+
+
+def _every(tx: Tx) -> Iterator[Task]:
+    wanted = Filter(limit=search.MOST)
+    while True:
+        page = search.page(tx, wanted)
+        yield from page.tasks
+        if page.next is None:
+            return
+        wanted = replace(wanted, before=page.next)
+
+
+def _tell_all(tried: Iterable[Trial], *, json: bool) -> None:
+    seen, changed = 0, []
+    for each in tried:
+        seen += 1
+        if each.changes:
+            changed.append(each)
+    if json:
+        listed: list[Json] = [_change(each) for each in changed]
+        out.emit({"tasks": seen, "changed": len(changed), "changes": listed})
+        return
+    out.line(Ink(f"{len(changed):,} of {seen:,} would change", "bold"))
+    rows: list[list[Piece]] = [
+        [
+            Ink(each.task.id, "dim"),
+            f"{each.task.priority.value} → {each.now.priority.value}",
+            each.now.rule.name,
+            each.task.title,
+        ]
+        for each in changed[:_SHOWN]
+    ]
+    if rows:
+        out.table(rows)
+    if len(changed) > _SHOWN:
+        out.say(Ink(f"… and {len(changed) - _SHOWN:,} more; --json tells all of them.", "dim"))
+
+
+def _tell_one(found: Trial | None, *, json: bool) -> None:
+    if found is None:
+        sentence = "No rule ranks it: somebody said its priority, or nobody has looked at it yet."
+        raise BadInput(sentence, field="task")
+    if json:
+        out.emit({"changes": found.changes, **_change(found)})
+        return
+    now = found.now
+    would = "would be" if found.changes else "would still be"
+    out.line(Ink(found.task.title, "bold"))
+    out.line(f"It {would} {now.priority.value} by the rule {now.rule.name!r}: {now.rule.because}.")
+
+
+def _change(each: Trial) -> JsonMap:
+    return {
+        "id": each.task.id,
+        "title": each.task.title,
+        "was": each.task.priority.value,
+        "wasBy": each.task.rule.name if each.task.rule else None,
+        "now": each.now.priority.value,
+        "nowBy": each.now.rule.name,
+        "because": each.now.rule.because,
+    }
+
+
+_OURS: Final = "the rules that come with Remit"

@@ -1,0 +1,145 @@
+"""Priority rules: read from YAML, the first that holds decides."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import tzinfo
+from functools import cache
+from importlib.resources import files as packaged
+from typing import Final
+
+from remit.errors import BadInput
+from remit.model.task import Priority, Task
+from remit.plan import priority_sheet
+from remit.plan.priority_facts import gather
+from remit.plan.priority_pattern import Patterns
+from remit.plan.priority_said import Reading
+from remit.plan.priority_when import Condition, Index
+from remit.plan.sheet import Part
+
+FILE: Final = "priority.yml"
+MOST_RULES: Final = 5000
+SPOKEN: Final = ("owner", "agent")  # who may say a priority himself
+_TOP: Final = ("version", "lists", "rules", "default")
+_RULE: Final = ("name", "when", "priority", "because")
+_LONGEST_NAME: Final = 60
+_LONGEST_WORDS: Final = 300
+_FIELD: Final = "priority"
+
+
+@dataclass(frozen=True, slots=True)
+class PriorityRule:
+    name: str
+    line: int  # where it begins in its file
+    when: Condition
+    priority: Priority
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Which rule decides, if one does; and whether a score could still change that."""
+
+    rule: PriorityRule | None
+    unsure: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PriorityRules:
+    file: str  # what a person calls it; empty for the rules that come with Remit
+    rules: tuple[PriorityRule, ...]
+    lists: Mapping[str, tuple[str, ...]]
+    default: Priority
+    fields: Mapping[str, Patterns] = field(repr=False, compare=False)
+    _index: Index = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_index", Index([rule.when for rule in self.rules]))
+
+    def find(self, task: Task, zone: tzinfo, score: float | None = None) -> Match:
+        """The first rule that holds; one that needs a score that nobody has said does not."""
+        facts = gather(task, zone, self.fields, score)
+        unsure = False
+        for place in self._index.find(facts):
+            found = self.rules[place].when.holds(facts)
+            if found:
+                return Match(self.rules[place], unsure)
+            unsure = unsure or found is None
+        return Match(None, unsure)
+
+    @property
+    def asks_score(self) -> bool:
+        return any(rule.when.asks_score for rule in self.rules)
+
+
+def packaged_text() -> str:
+    """The file that every house begins with."""
+    return packaged("remit.plan").joinpath(FILE).read_text(encoding="utf-8")
+
+
+@cache
+def default() -> PriorityRules:
+    """The rules that come with Remit."""
+    return load(packaged_text(), "")
+
+
+def load(text: str, file: str) -> PriorityRules:
+    """Rules from the text of a file; what is wrong is said with file and line."""
+    try:
+        return _read(priority_sheet.read(text, file or FILE), file)
+    except BadInput as error:
+        raise BadInput(str(error), field=_FIELD) from None
+
+
+def _read(part: Part, file: str) -> PriorityRules:
+    top = part.table(_TOP)
+    if "version" not in top or top["version"].value != "1":
+        raise top.get("version", part).bad("must say version: 1")
+    lists = {name: each.texts() for name, each in _told(top, "lists").items()}
+    reading = Reading(lists)
+    listed = top["rules"].items() if "rules" in top else []
+    if len(listed) > MOST_RULES:
+        raise top["rules"].bad(f"has {len(listed):,} rules; at most {MOST_RULES:,} are read")
+    rules: dict[str, PriorityRule] = {}
+    for each in listed:
+        rule = _rule(each, reading)
+        if rule.name in rules:
+            first = rules[rule.name].line
+            raise each.bad(f"has the name {rule.name!r}, as the rule in line {first} has")
+        rules[rule.name] = rule
+    last = _priority(top["default"]) if "default" in top else Priority.LOW
+    return PriorityRules(file, tuple(rules.values()), lists, last, reading.fields)
+
+
+def _told(top: Mapping[str, Part], name: str) -> Mapping[str, Part]:
+    return top[name].table() if name in top else {}
+
+
+def _rule(part: Part, reading: Reading) -> PriorityRule:
+    told = part.table(_RULE)
+    for name in _RULE:
+        if name not in told:
+            raise part.bad(f"is a rule without {name}:; it needs {', '.join(_RULE)}")
+    name = _line(told["name"], _LONGEST_NAME)
+    if name.casefold() in ("default", *SPOKEN):
+        raise told["name"].bad(f"is called {name!r}, which means something else; choose another")
+    return PriorityRule(
+        name,
+        part.line,
+        reading.condition(told["when"]),
+        _priority(told["priority"]),
+        _line(told["because"], _LONGEST_WORDS),
+    )
+
+
+def _line(part: Part, most: int) -> str:
+    said = " ".join(part.text().split())
+    if len(said) > most:
+        raise part.bad(f"is longer than {most} letters")
+    return said
+
+
+def _priority(part: Part) -> Priority:
+    said = part.text()
+    if said not in list(Priority):
+        raise part.bad(f"has the priority {said!r:.60}; it may be {', '.join(Priority)}")
+    return Priority(said)

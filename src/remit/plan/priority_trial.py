@@ -1,0 +1,35 @@
+"""What other rules would make of tasks that were ranked before."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import tzinfo
+
+from remit.model.task import Task
+from remit.plan.draft import Ranking, Scored, ranked
+from remit.plan.priority import SPOKEN, PriorityRules
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    task: Task
+    now: Ranking
+
+    @property
+    def changes(self) -> bool:
+        """Whether its priority would be another; the same by another rule is no change."""
+        return self.now.priority is not self.task.priority
+
+
+def trials(
+    tasks: Iterable[Task],
+    rules: PriorityRules,
+    zone: tzinfo,
+    scored: Callable[[Task], Scored | None],
+) -> Iterator[Trial]:
+    """Each task that rules have ranked, as these would rank it, with the score that is known.
+
+    What somebody said himself, and what nobody has ranked yet, is left out: no rule changes it.
+    """
+    for task in tasks:
+        if task.rule is not None and task.rule.name not in SPOKEN:
+            yield Trial(task, ranked(task, rules, zone, scored(task)))

@@ -1,0 +1,177 @@
+"""Conditions of priority rules: what holds, what does not, and what only a score could tell."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from remit.plan.priority_facts import Facts, Key
+
+# How many tasks share a value, roughly: where there is a choice, the rarer one is looked up.
+_COMMON: Final[Mapping[str, int]] = {
+    "source": 100,
+    "taint": 100,
+    "created_by": 100,
+    "weekday": 100,
+    "channel": 50,
+    "series": 20,
+}
+
+
+class Condition(Protocol):
+    @property
+    def said(self) -> str:
+        """As a person would write it, on one line."""
+
+    @property
+    def keys(self) -> frozenset[Key] | None:
+        """Unless one of these is among the facts it cannot hold; None if nothing rules it out."""
+
+    @property
+    def asks_score(self) -> bool: ...
+
+    def holds(self, facts: Facts) -> bool | None:
+        """Whether it holds; None if only a score could tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Among:
+    """A field has one of some values, or a pattern is found in it."""
+
+    keys: frozenset[Key]
+    said: str
+    asks_score: bool = False
+
+    def holds(self, facts: Facts) -> bool:
+        return not self.keys.isdisjoint(facts.keys)
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """It came between two times of the owner's day; the second may be on the next day."""
+
+    start: int
+    end: int
+    said: str
+    keys: None = None
+    asks_score: bool = False
+
+    def holds(self, facts: Facts) -> bool:
+        if self.start < self.end:
+            return self.start <= facts.minute < self.end
+        return facts.minute >= self.start or facts.minute < self.end
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A model finds it at least so urgent."""
+
+    least: float
+    said: str
+    keys: None = None
+    asks_score: bool = True
+
+    def holds(self, facts: Facts) -> bool | None:
+        return None if facts.score is None else facts.score >= self.least
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    parts: tuple[Condition, ...]
+
+    @property
+    def said(self) -> str:
+        return f"all of ({_listed(self.parts)})"
+
+    @property
+    def keys(self) -> frozenset[Key] | None:
+        known = [part.keys for part in self.parts if part.keys is not None]
+        return min(known, key=_cost, default=None)
+
+    @property
+    def asks_score(self) -> bool:
+        return any(part.asks_score for part in self.parts)
+
+    def holds(self, facts: Facts) -> bool | None:
+        found: bool | None = True
+        for part in self.parts:
+            now = part.holds(facts)
+            if now is False:
+                return False
+            found = found if now else None
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Some:
+    parts: tuple[Condition, ...]
+
+    @property
+    def said(self) -> str:
+        return f"any of ({_listed(self.parts)})"
+
+    @property
+    def keys(self) -> frozenset[Key] | None:
+        known = [part.keys for part in self.parts]
+        if any(each is None for each in known):
+            return None
+        return frozenset(key for each in known if each for key in each)
+
+    @property
+    def asks_score(self) -> bool:
+        return any(part.asks_score for part in self.parts)
+
+    def holds(self, facts: Facts) -> bool | None:
+        found: bool | None = False
+        for part in self.parts:
+            now = part.holds(facts)
+            if now:
+                return True
+            found = found if now is False else None
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    part: Condition
+    keys: None = None
+
+    @property
+    def said(self) -> str:
+        return f"not ({self.part.said})"
+
+    @property
+    def asks_score(self) -> bool:
+        return self.part.asks_score
+
+    def holds(self, facts: Facts) -> bool | None:
+        found = self.part.holds(facts)
+        return None if found is None else not found
+
+
+class Index:
+    """Which conditions could hold at all, so that of a thousand a handful is looked at."""
+
+    def __init__(self, conditions: Sequence[Condition]) -> None:
+        self._open: list[int] = []
+        self._by: dict[Key, list[int]] = {}
+        for place, condition in enumerate(conditions):
+            keys = condition.keys
+            if keys is None:
+                self._open.append(place)
+            for key in keys or ():
+                self._by.setdefault(key, []).append(place)
+
+    def find(self, facts: Facts) -> list[int]:
+        """Their places, in order."""
+        found = set(self._open)
+        for key in facts.keys:
+            found.update(self._by.get(key, ()))
+        return sorted(found)
+
+
+def _cost(keys: frozenset[Key]) -> int:
+    return sum(_COMMON.get(field, 1) for field, _ in keys)
+
+
+def _listed(parts: Sequence[Condition]) -> str:
+    return "; ".join(part.said for part in parts)

@@ -1,0 +1,34 @@
+"""Where the owner's priority rules lie, and their text; what it means is for others to say."""
+
+from contextlib import suppress
+from importlib.resources import files as packaged
+from pathlib import Path
+from typing import Final
+
+from remit.errors import BadInput
+
+PRIORITY: Final = "rules/priority.yml"  # in the home, and as the owner knows it
+_PACKAGED: Final = "priority.yml"
+
+
+def text(path: Path, called: str, most: int) -> str | None:
+    """The text of a file, or a little more than `most` letters of it; None if there is none."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            return file.read(most + 1)
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        sentence = f"{called} cannot be read ({error}); write it as text in UTF-8."
+        raise BadInput(sentence, field="priority") from None
+
+
+def furnish(home: Path) -> None:
+    """Put the rules that come with Remit where their owner finds them; his own stay."""
+    path = home / PRIORITY
+    if path.exists():
+        return
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    told = packaged("remit.plan").joinpath(_PACKAGED).read_text(encoding="utf-8")
+    with suppress(FileExistsError), path.open("x", encoding="utf-8") as file:
+        file.write(told)

@@ -1,0 +1,369 @@
+"""Rules that somebody else would like to have: forged senders, slow patterns, hostile YAML."""
+
+from collections.abc import Callable
+from datetime import UTC
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from remit.errors import BadInput
+from remit.model.task import Source, SourceKind, Task
+from remit.plan import priority_pattern
+from remit.plan.priority import MOST_RULES, load
+from remit.plan.priority_pattern import Pattern, Patterns
+from tests.plan.priority_tasks import FILE, holds, made, mail, ruled
+
+BANKS = '{banks: [bank.example, "*.giro.example", bücher.example]}'
+
+
+# 23: a forged sender ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sender", "counts"),
+    [
+        ("alerts@bank.example", True),
+        ("Alerts@BANK.Example", True),
+        ("a@sub.bank.example", False),
+        ("a@sub.giro.example", True),
+        ("a@deep.sub.giro.example", True),
+        ("a@giro.example", False),
+        ("a@bücher.example", True),
+        ("a@xn--bcher-kva.example", True),
+        ("a@bank.example.evil.example", False),
+        ("a@evilbank.example", False),
+        ("a@bаnk.example", False),  # noqa: RUF001 - a letter of another script
+        ('"x@bank.example"@evil.example', False),
+        ("evil@evil.example@bank.example", False),
+        ("Bank <alerts@bank.example>", False),
+        ("a@bank.example.", False),
+        ("a@bank.example ", False),
+        ("bank.example", False),
+        ("a@", False),
+        ("a@example", False),
+        ("", False),
+        (None, False),
+        (["alerts@bank.example"], False),
+    ],
+)
+def test_a_sender_counts_by_his_own_domain_and_no_other(sender: object, counts: bool) -> None:
+    assert holds("sender_domain in banks", mail(sender), BANKS) is counts
+
+
+def _elsewhere(kind: SourceKind) -> Task:
+    """What looks like a letter, said by somebody who is not the mail door."""
+    forged = {"sender": "alerts@bank.example", "sender_verified": True}
+    return made("Alert", source=Source(kind, "1"), context=forged)
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        mail("alerts@bank.example", verified=False),
+        mail("alerts@bank.example", verified=None),
+        mail("alerts@bank.example", verified="true"),
+        mail("alerts@bank.example", verified=1),
+        mail("alerts@bank.example", verified=["dmarc=pass"]),
+        *(_elsewhere(kind) for kind in SourceKind if kind is not SourceKind.EMAIL),
+    ],
+)
+def test_a_forged_sender_gets_the_default(task: Task) -> None:
+    for condition in ("sender_domain in banks", "sender_domain matches /bank/"):
+        assert not holds(condition, task, BANKS)
+    assert holds("{not: sender_domain in banks}", task, BANKS)
+
+
+# 24: slow patterns --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+$", "(.*)*x", "(x+x+)+y", "(a|aa)+$"])
+def test_a_pattern_that_hangs_elsewhere_is_answered_on_a_long_text(pattern: str) -> None:
+    rules = ruled(f"'objective matches /{pattern}/'")
+    text = ("a" * 50_000 + "x" * 50_000) * 2 + "!"
+
+    assert rules.find(made(text), UTC).rule is (rules.rules[0] if pattern.endswith("x") else None)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "why"),
+    [
+        ("(?=a)b", "looks around ((?=)"),
+        ("(?!a)b", "looks around ((?!)"),
+        ("(?<=a)b", "looks around ((?<=)"),
+        ("(?<!a)b", "looks around ((?<!)"),
+        (r"(a)\1", "refers back"),
+        ("(?P<n>a)(?P=n)", "refers back"),
+        ("a)(b", "cannot be read: unexpected ): a)(b"),
+        ("[a", "cannot be read: missing ]"),
+        ("a{1001}", "cannot be read: invalid repetition size"),
+        ("(((((((((a{9}){9}){9}){9}){9}){9}){9}){9}){9})", "cannot be read"),
+        (r"\p{Nonsense}", "cannot be read"),
+        ("", "empty pattern"),
+        ("a" * 1001, "too long"),
+    ],
+)
+def test_a_pattern_that_is_not_safe_is_refused_with_its_line(pattern: str, why: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        ruled("source is email", f"'objective matches /{pattern}/i'")
+
+    assert str(refused.value).startswith(f"{FILE}, line 5: it ")
+    assert why in str(refused.value)
+    assert refused.value.field == "priority"
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("invoice", "must be a pattern like /invoice/i"),
+        ("/invoice", "must be a pattern like /invoice/i"),
+        ("/invoice/gi", "flags 'gi'; only i is known"),
+    ],
+)
+def test_a_pattern_stands_between_strokes(said: str, why: str) -> None:
+    with pytest.raises(BadInput, match=why):
+        ruled(f"objective matches {said}")
+
+
+def test_an_error_without_words_is_a_sentence_still() -> None:
+    assert priority_pattern._meaning("x", ValueError()) == "has a pattern that cannot be read: "
+    assert "odd" in priority_pattern._meaning("x", ValueError("odd"))
+
+
+PIECES = st.sampled_from(["a", "b", "^a", "b$", "a+b", ".", "[ab]{2}", "(a|b)c", "A", "ü", r"\bb"])
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    st.lists(st.tuples(PIECES, st.booleans()), max_size=8, unique=True),
+    st.text("abcABü \n\udc80", max_size=12),
+    st.sampled_from(["whole", "halves", "singly", "silent"]),
+)
+def test_however_patterns_are_grouped_the_same_ones_are_found(
+    pieces: list[tuple[str, bool]], text: str, how: str
+) -> None:
+    patterns = [Pattern(source, any_case) for source, any_case in pieces]
+    raw = text.encode("utf-8", "replace")
+    alone = [
+        n
+        for n, each in enumerate(patterns)
+        if priority_pattern._compiled(each).search(raw) is not None
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(priority_pattern, "_joined", HOW[how](priority_pattern._joined))
+        found = Patterns(patterns)
+        assert sorted(found.found(text)) == sorted(found.found(text)) == alone
+
+
+class _Silent:
+    """A set that ran out of memory: it says nothing at all."""
+
+    def Add(self, pattern: str) -> int:  # noqa: N802
+        raise NotImplementedError(pattern)
+
+    def Compile(self) -> None:  # noqa: N802
+        raise NotImplementedError
+
+    def Match(self, text: bytes) -> None:  # noqa: N802
+        del text
+
+
+Join = Callable[[list[Pattern]], object]
+HOW: dict[str, Callable[[Join], Join]] = {
+    "whole": lambda real: real,
+    "halves": lambda real: lambda each: real(each) if len(each) < 3 else None,
+    "singly": lambda _: lambda _: None,
+    "silent": lambda _: lambda _: _Silent(),
+}
+
+
+def test_patterns_that_are_too_large_together_are_tried_in_parts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(priority_pattern, "_MEMORY_OF_ALL", 1 << 18)
+    many = [f"(?:[a-z]{{{n % 50 + 1}}}q|(?:a|b){{20}}x{n})" for n in range(400)]
+    found = Patterns([Pattern(each, any_case=True) for each in many])
+
+    assert len(found._groups) > 1
+    # Each says that so many letters stand before a q, and there are two.
+    assert set(found.found("zzq")) == {n for n in range(400) if n % 50 + 1 <= 2}
+
+
+# 25: hostile YAML ---------------------------------------------------------------------------------
+
+BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
+    f"{b}: &{b} [{','.join(['*' + a] * 9)}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True)
+)
+RULE = "  - {name: a, when: source is email, priority: high, because: x}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (BOMB, "line 1: it points elsewhere; write it out instead."),
+        ("version: 1\nlists: &x {}\n", "line 2: it points elsewhere"),
+        ("version: 1\nlists: *x\n", "line 2: it points elsewhere"),
+        ("version: 1\nlists: !!python/object/apply:os.system [id]\n", "line 2: it has the tag"),
+        ("!!python/name:os.system x\n", "line 1: it has the tag"),
+        ("version: !mine 1\n", "line 1: it has the tag '!mine'"),
+        ("version: 1\nlists: !!set {a}\n", "line 2: it has the tag"),
+        ("<<: {version: 1}\n", "line 1: it has the tag 'tag:yaml.org,2002:merge'"),
+        ("version: 1\nversion: 1\n", "line 2: it has 'version' twice; it stands in line 1 too."),
+        (
+            "version: 1\nlists:\n  a: [x]\n  b: [y]\n  a: [z]\n",
+            "line 5: it has 'a' twice; it stands in line 3 too.",
+        ),
+        (
+            "version: 1\nlists:\n  lands: [de, no]\n",
+            "line 3: it has 'no', which YAML takes for false; write \"no\" in quotes.",
+        ),
+        ("version: 1\non: [x]\n", "line 2: it has 'on', which YAML takes for true"),
+        ("version: 1\ndefault: Off\n", "line 2: it has 'Off', which YAML takes for false"),
+        ("version: 1\nrules: ~\n", "line 2: it has nothing where a value belongs."),
+        ("version: 1\nrules:\n", "line 2: it has nothing where a value belongs."),
+        ("version: 1\nlists: " + "[" * 13 + "]" * 13 + "\n", "line 2: it is nested too deep."),
+        ("[" * 100_000, "line 1: it is nested too deep."),
+        ("version: 1\nrules: [\n", "line 3: it is no YAML"),
+        ("version: 1\n\trules: []\n", "it is no YAML"),
+        ("version: 1\n--- \nversion: 1\n", "it is no YAML"),
+        ("version: 1\x00\n", "it is no YAML"),
+        ("version: 1\nlists: {a: ['\udc80']}\n", "line 1: it is no YAML"),
+        ("x" * 512_001, "line 1: it is too long; at most 512,000 letters are read."),
+        ("", "line 1: it must say version: 1."),
+        ("version: 2\n", "line 1: it must say version: 1."),
+        ("rules: []\n", "line 1: it must say version: 1."),
+        ("- version\n", "line 1: it must be a table of names and values."),
+        ("version: 1\nrule: []\n", "line 2: it has 'rule'; known are version, lists, rules"),
+        ("version: 1\nlists: [a]\n", "line 2: it must be a table"),
+        ("version: 1\nlists: {a: b}\n", "line 2: it must be a list."),
+        ("version: 1\nlists: {a: ['']}\n", "line 2: it must be text that is not empty."),
+        ("version: 1\n? [a]\n: b\n", "line 2: it must be text"),
+        ("version: 1\nrules: {}\n", "line 2: it must be a list."),
+        ("version: 1\nrules:\n  - x\n", "line 3: it must be a table"),
+        ("version: 1\nrules:\n" + RULE * 2, "line 4: it has the name 'a', as the rule in line 3"),
+        ("version: 1\nrules:\n" + RULE * (MOST_RULES + 1), "has 5,001 rules; at most 5,000"),
+        ("version: 1\ndefault: urgent\n", "line 2: it has the priority 'urgent'; it may be low,"),
+        (
+            "version: 1\nrules:\n  - {name: a, when: source is email, priority: high}\n",
+            "line 3: it is a rule without because:; it needs name, when, priority, because.",
+        ),
+        (
+            "version: 1\nrules:\n" + RULE.replace("because", "why"),
+            "line 3: it has 'why'; known are name, when, priority, because.",
+        ),
+        (
+            "version: 1\nrules:\n" + RULE.replace("name: a", "name: Owner"),
+            "line 3: it is called 'Owner', which means something else; choose another.",
+        ),
+        ("version: 1\nrules:\n" + RULE.replace("high", "High"), "has the priority 'High'"),
+        ("version: 1\nrules:\n" + RULE.replace(": a,", f": {'a' * 61},"), "longer than 60"),
+        ("version: 1\nrules:\n" + RULE.replace(": x}", f": {'a' * 301}}}"), "longer than 300"),
+    ],
+)
+def test_a_bad_file_is_refused_with_its_line_and_why(text: str, said: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        load(text, FILE)
+
+    assert str(refused.value).startswith(f"{FILE}, line ")
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("when", "said"),
+    [
+        ("invoices", "is 'invoices'; a condition looks like objective matches /invoice/i"),
+        ("subject matches /x/", "asks about 'subject'; known are objective, instructions,"),
+        ("context. is x", "asks about 'context.'"),
+        ("context.a..b is x", "asks about 'context.a..b'"),
+        ("source is fax", "has the source 'fax'; it may be caldav, conversation"),
+        ("taint is dirty", "has the taint 'dirty'; it may be owner, contact, public"),
+        ("created_by is me", "has the created_by 'me'"),
+        ("weekday is today", "has the weekday 'today'"),
+        ("weekday in mon", "has the days 'mon'; say mon-fri, or [mon, wed]"),
+        ("weekday in mon-xyz", "has the days 'mon-xyz'"),
+        ("series is daily", "has the series 'daily'; it may be any, none, or an id"),
+        ("sender_domain is bank", "has the domain 'bank'; one looks like bank.example"),
+        ("sender_domain is a@bank.example", "has the domain 'a@bank.example'"),
+        ("sender_domain in nobody", "names the list 'nobody', which is not under lists: (there"),
+        ("source matches /mail/", "has a pattern for source, whose few words are known"),
+        ("source >= 3", "has '>=', which is for llm_score"),
+        ("'context.a is \"\"'", "compares with nothing; say with what"),
+        ("'context.a in [x, ]'", "compares with nothing"),
+        ("llm_score is high", "a score is asked for like llm_score >= 0.8, from 0 to 1"),
+        ("llm_score >= 80", "a score is asked for like llm_score >= 0.8"),
+        ("llm_score >= nan", "a score is asked for like llm_score >= 0.8"),
+        ("time in 8-18", "a time of day is said like time in 08:00-18:00"),
+        ("time is 08:00-18:00", "a time of day is said like"),
+        ("time in 24:00-25:00", "a time of day is said like"),
+        ("time in 08:00-08:00", "is no time at all, or always"),
+        ("[source is email]", "is a list; say whether all: or any: of it must hold"),
+        ("{all: []}", "must have from 1 to 200 conditions"),
+        ("{all: source is email}", "must be a list"),
+        ("{all: [source is email], not: taint is owner}", "must say one of all, any, not"),
+        ("{}", "must say one of all, any, not"),
+        ("{none: [source is email]}", "has 'none'; known are all, any, not"),
+        ("{not: [source is email]}", "is a list; say whether all: or any:"),
+        ("''", "must be text that is not empty"),
+    ],
+)
+def test_a_condition_that_means_nothing_is_refused_in_a_sentence(when: str, said: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        ruled("source is email", when)
+
+    assert str(refused.value).startswith(f"{FILE}, line 5: it ")
+    assert said in str(refused.value)
+
+
+def test_the_names_of_the_lists_there_are_help_who_mistyped_one() -> None:
+    with pytest.raises(BadInput, match=r"\(banks, vips\)"):
+        ruled("sender_domain in bank", lists="{banks: [], vips: []}")
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 130),
+            st.integers(0, 3),
+            st.sampled_from("&*!<>[]{}:,#'\"\n\t- x\x85\ud800"),
+        ),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_whatever_is_done_to_a_file_it_is_read_or_refused_in_a_sentence(
+    cuts: list[tuple[int, int, str]],
+) -> None:
+    text = "version: 1\nlists: {a: [b.example]}\nrules:\n" + RULE + "default: low\n"
+    for at, length, put in cuts:
+        text = text[:at] + put + text[at + length :]
+
+    assert _became(text).startswith(("low", f"{FILE}, line "))
+
+
+def _became(text: str) -> str:
+    try:
+        return load(text, FILE).default
+    except BadInput as refused:
+        return str(refused)
+
+
+def test_dates_and_numbers_in_a_list_are_taken_as_they_are_written() -> None:
+    rules = "{odd: [2026-03-02, 010, 1_000, 12:30]}"
+
+    assert all(
+        holds("context.x in odd", made(context={"x": said}), rules)
+        for said in ("2026-03-02", "010", "1_000", "12:30")
+    )
+
+
+def test_yaml_that_says_nothing_of_where_it_is_wrong_is_told_of_the_first_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise yaml.MarkedYAMLError(problem="odd")
+
+    monkeypatch.setattr(yaml, "parse", broken)
+    with pytest.raises(BadInput, match="line 1: it is no YAML: odd"):
+        load("version: 1", FILE)
