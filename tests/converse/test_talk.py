@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from remit.brain.absent import NoBrain
-from remit.converse.presence import SCHEDULED
 from remit.errors import BadInput, NotFound, StoreTrouble
-from remit.model.conversation import Action, Role
+from remit.model.conversation import SCHEDULED, Action, Role
 from remit.model.ids import ConversationId, TaskId
 from remit.model.reply import Prompt, Reply
 from remit.model.review import Answered
@@ -107,7 +106,7 @@ async def test_whoever_is_still_there_is_told_there(tmp_path: Path) -> None:
 
 
 async def test_what_nobody_wants_to_hear_is_not_told(tmp_path: Path) -> None:
-    async with world(tmp_path, notices=Notices(done="none")) as house:
+    async with world(tmp_path, notices=Notices(done=())) as house:
         talk = await began(house)
         await say(house, talk, "Research the parks")
         await house.run()

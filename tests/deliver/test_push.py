@@ -12,12 +12,14 @@ from typing import Final
 import pytest
 
 from remit.deliver import push as pushing
+from remit.deliver.herald import FRESH, Herald
 from remit.deliver.push import Push
 from remit.errors import BadInput, Conflict
 from remit.model.codec import Json
+from remit.model.notice import State
 from remit.model.review import Answered
 from remit.settings import Notices
-from remit.store import callers, push
+from remit.store import callers, notices, push
 from remit.store.callers import SignIn
 from remit.testing import START, World, script
 from tests.deliver.push_relay import Phone, Relay, b64, relay
@@ -42,10 +44,12 @@ def world(tmp_path: Path) -> World:
 
 
 @asynccontextmanager
-async def telling(world: World, notices: Notices | None = None) -> AsyncIterator[Push]:
+async def telling(
+    world: World, wishes: Notices | None = None, *, private: bool = True
+) -> AsyncIterator[Herald]:
     """Browsers are told as long as this lasts; this machine counts as the net."""
-    around = world.house.push._around
-    told = Push(replace(around, notices=notices or Notices()), private=True)
+    world.house.wishes.notices = wishes or Notices()
+    told = Herald(replace(world.house.herald._around, push=pusher(world, private=private)))
     told.start()
     try:
         await settled(world, told)
@@ -54,32 +58,34 @@ async def telling(world: World, notices: Notices | None = None) -> AsyncIterator
         await told.close()
 
 
+def pusher(world: World, *, private: bool = True) -> Push:
+    return Push(world.house.push._around, private=private)
+
+
 async def signed_in(world: World, name: str = SIGN_IN, days: int = 30) -> None:
     until = world.now + timedelta(days=days)
     one = SignIn(id=name, created_at=world.now, expires_at=until)
     await world.house.db.write(callers.add_sign_in, one, name.encode())
 
 
-async def listens(
-    world: World, told: Push, there: Relay, name: str = "one", sign_in: str = SIGN_IN
-) -> Phone:
+async def listens(world: World, there: Relay, name: str = "one", sign_in: str = SIGN_IN) -> Phone:
     phone = Phone(name)
-    await told.subscribe(sign_in, there.endpoint(phone), b64(phone.point), b64(phone.auth))
+    await pusher(world).subscribe(sign_in, there.endpoint(phone), b64(phone.point), b64(phone.auth))
     return phone
 
 
 async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while not true():  # noqa: ASYNC110 - another thread rings no bell
             await asyncio.sleep(0.005)
 
 
-async def settled(world: World, told: Push) -> None:
+async def settled(world: World, told: Herald) -> None:
     """Return when all that happened was looked at and nothing is on its way."""
-    async with asyncio.timeout(10):
-        while (  # noqa: ASYNC110 - another thread is waited for as well
-            told._sends or told._seen != await world.house.journal.last()
-        ):
+    await world.house.talk.settled()
+    async with asyncio.timeout(30):
+        while await world.house.db.read(notices.due, world.now) or told._sends:
+            told.ring()
             await asyncio.sleep(0.005)
 
 
@@ -95,7 +101,7 @@ async def test_a_question_is_told_to_the_browser_and_says_nothing_more(
 ) -> None:
     async with world, telling(world) as told:
         await signed_in(world)
-        await listens(world, told, there)
+        await listens(world, there)
         await world.add("Renew my passport, number C01X00T47")
         await world.run()
         await settled(world, told)
@@ -119,7 +125,7 @@ async def test_a_question_is_told_to_the_browser_and_says_nothing_more(
 async def test_a_failure_is_told_and_what_is_done_is_not(world: World, there: Relay) -> None:
     async with world, telling(world) as told:
         await signed_in(world)
-        await listens(world, told, there)
+        await listens(world, there)
         await world.add("Say hello", content="Hello.")
         task = await world.add("Something hopeless")
         await world.run()
@@ -137,7 +143,7 @@ async def test_the_title_is_told_if_the_owner_wants_it_cut_and_without_secrets(
     async with world, telling(world, Notices(push="title")) as told:
         world.house.hide.learn("hunter2hunter2")
         await signed_in(world)
-        await listens(world, told, there)
+        await listens(world, there)
         await world.add("Renew with hunter2hunter2 the passport " + "of my aunt " * 9)
         await world.run()
         await settled(world, told)
@@ -152,8 +158,8 @@ async def test_many_at_once_are_one_notice(world: World, there: Relay) -> None:
     async with world:
         await signed_in(world)
         async with telling(world) as told:
-            await listens(world, told, there)
-        for n in range(5):
+            await listens(world, there)
+        for n in range(6):
             await world.add(f"Renew passport {n}")
         await world.run()
         async with telling(world) as told:
@@ -161,7 +167,7 @@ async def test_many_at_once_are_one_notice(world: World, there: Relay) -> None:
             await until(lambda: len(there.came) == 1)
 
         (note,) = there.notes()
-        assert (note["body"], note["href"]) == ("Several tasks of Remit need you.", "/inbox")
+        assert (note["body"], note["href"]) == ("6 tasks need you.", "/inbox")
 
 
 # To whom ------------------------------------------------------------------------------------------
@@ -182,7 +188,7 @@ async def test_every_browser_is_told_until_its_sign_in_ends(world: World, there:
     async with world, telling(world) as told:
         for name in ("sig-1", "sig-2"):
             await signed_in(world, name)
-            await listens(world, told, there, name, name)
+            await listens(world, there, name, name)
         await world.house.db.write(callers.end_sign_in, "sig-2", world.now)
         await world.add("Renew my passport")
         await world.run()
@@ -195,7 +201,7 @@ async def test_every_browser_is_told_until_its_sign_in_ends(world: World, there:
 async def test_a_sign_in_that_ran_out_is_told_nothing(world: World, there: Relay) -> None:
     async with world, telling(world) as told:
         await signed_in(world, days=1)
-        await listens(world, told, there)
+        await listens(world, there)
         await world.run(timedelta(days=1))
         await world.add("Renew my passport")
         await world.run()
@@ -209,7 +215,7 @@ async def test_a_browser_that_is_gone_is_forgotten(world: World, there: Relay, s
     there.answers = [status]
     async with world, telling(world) as told:
         await signed_in(world)
-        await listens(world, told, there)
+        await listens(world, there)
         for _ in range(2):
             await world.add("Renew my passport")
             await world.run()
@@ -223,11 +229,13 @@ async def test_a_service_that_never_takes_anything_is_given_up(world: World, the
     there.answers = [403] * 99
     async with world, telling(world) as told:
         await signed_in(world)
-        await listens(world, told, there)
+        await listens(world, there)
         for _ in range(push.MOST_FAILURES + 2):
             await world.add("Renew my passport")
             await world.run()
             await settled(world, told)
+            await world.run(timedelta(minutes=1))  # many in a minute are one
+            there.now = int(world.now.timestamp())
 
         assert len(there.came) == push.MOST_FAILURES
         assert await kept(world) == []
@@ -243,9 +251,10 @@ async def test_a_busy_service_is_asked_again_later_and_not_for_ever(
     there.answers = [status] * 99
     async with world, telling(world) as told:
         await signed_in(world)
-        await listens(world, told, there)
+        await listens(world, there)
         await world.add("Renew my passport")
         await world.run()
+        told.ring()
         for pause in pushing.PAUSES:
             await _asleep(world, pause)
             there.now = int(world.now.timestamp()) + int(pause)
@@ -262,9 +271,10 @@ async def test_what_was_decided_meanwhile_is_not_told_again(world: World, there:
     there.answers = [503]
     async with world, telling(world) as told:
         await signed_in(world)
-        await listens(world, told, there)
+        await listens(world, there)
         await world.add("Renew my passport")
         await world.run()
+        told.ring()
         await until(lambda: len(there.came) == 1)
         await _asleep(world, pushing.PAUSES[0])
         (review,) = await world.waiting()
@@ -285,7 +295,7 @@ async def test_a_restart_repeats_nothing(world: World, there: Relay) -> None:
     async with world:
         async with telling(world) as told:
             await signed_in(world)
-            await listens(world, told, there)
+            await listens(world, there)
             await world.add("Renew my passport")
             await world.run()
             await settled(world, told)
@@ -304,9 +314,9 @@ async def test_a_start_says_what_was_just_missed_and_nothing_old(
     async with world:
         await signed_in(world)
         async with telling(world) as told:
-            await listens(world, told, there)
+            await listens(world, there)
         await world.add("An old matter")
-        await world.run(pushing.FRESH + timedelta(seconds=1))
+        await world.run(FRESH + timedelta(seconds=1))
         await world.add("A new matter")
         await world.run()
         async with telling(world, Notices(push="title")) as told:
@@ -316,15 +326,14 @@ async def test_a_start_says_what_was_just_missed_and_nothing_old(
         assert [note["body"] for note in there.notes()] == ["Remit needs you: A new matter"]
 
 
-async def test_a_house_that_never_pushed_says_nothing_of_the_past(
+async def test_a_browser_is_told_nothing_that_happened_before_it_asked(
     world: World, there: Relay
 ) -> None:
     async with world:
         await signed_in(world)
         await world.add("Renew my passport")
-        await world.run()
-        told = Push(world.house.push._around, private=True)
-        await listens(world, told, there)
+        await world.run(timedelta(seconds=1))
+        await listens(world, there)
         async with telling(world) as told:
             await settled(world, told)
 
@@ -361,14 +370,11 @@ async def test_an_address_inside_is_not_spoken_to_even_if_it_was_kept(
 ) -> None:
     async with world:
         await signed_in(world)
-        await listens(world, Push(world.house.push._around, private=True), there)
-        strict = Push(world.house.push._around)
-        strict.start()
-        await settled(world, strict)
-        await world.add("Renew my passport")
-        await world.run()
-        await settled(world, strict)
-        await strict.close()
+        await listens(world, there)
+        async with telling(world, private=False) as strict:
+            await world.add("Renew my passport")
+            await world.run()
+            await settled(world, strict)
 
         assert there.came == []
         assert [each.failures for each in await kept(world)] == [1]
@@ -380,11 +386,11 @@ async def test_an_address_inside_is_not_spoken_to_even_if_it_was_kept(
 async def test_without_the_extra_it_says_how_to_get_it_and_does_nothing(world: World) -> None:
     async with world:
         without = Push(world.house.push._around, there=False)
-        without.start()
         with pytest.raises(Conflict, match=r"pip install 'remit\[push\]'"):
             await without.public_key()
         with pytest.raises(Conflict, match=r"pip install 'remit\[push\]'"):
             await without.subscribe(SIGN_IN, "https://push.example.org/1", "", "")
-        await without.close()
+        herald = Herald(replace(world.house.herald._around, push=without))
+        found = await herald.test("push")
 
-        assert without._loop is None
+        assert (found.state, found.why) == (State.DROPPED, "No browser listens.")

@@ -19,7 +19,7 @@ from remit.testing import ObedientBrain, World
 from remit.trigger.calendar import glean, own
 from remit.trigger.calendar.client import Dav
 from remit.trigger.calendar.own import Child, Own
-from remit.trigger.calendar.todo import Mirror
+from remit.trigger.calendar.todo import OLDEST, Mirror
 from tests.live.caldav_servers import Server, alive, answers, free_port
 from tests.live.caldav_stage import HOUR, NINE, Phone
 
@@ -192,6 +192,27 @@ async def test_what_the_owner_deletes_is_taken_out(server: Server, tmp_path: Pat
         await written.write()
 
         assert (await phone.dav.changes(LIST, "")).etags == {}
+
+
+async def test_what_ended_long_ago_is_taken_out_and_stays_out(
+    server: Server, tmp_path: Path
+) -> None:
+    async with mirrored(server, tmp_path) as (world, written, phone):
+        old = await world.add("Greet mum", content="Hello.")
+        await world.run()
+        await written.write()
+        assert await written.tidy() == 0
+        await world.run(OLDEST + timedelta(days=1))
+        new = await world.add("Greet dad", content="Hello.")
+        await world.run()
+        await written.write()
+
+        assert await written.tidy() == 1
+        assert await written.tidy() == 0
+        assert await written.write() == 0
+        left = (await phone.dav.changes(LIST, "")).etags
+        assert [phone.at(new.id)] == list(left)
+        assert phone.at(old.id) not in left
 
 
 async def test_every_path_of_the_own_calendar_is_the_owners_alone() -> None:

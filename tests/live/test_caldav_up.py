@@ -116,6 +116,7 @@ def test_the_feed_shows_what_is_planned_to_who_has_its_address(tmp_path: Path) -
     with running(seat) as (_, url):
         seat.run("add", "Greet mum", "--as-is", "--in", "2h")
         address = str(seat.run("calendar", "feed", "--json").json["url"])
+        assert address.startswith(f"{url}/feed/")  # where it listens, whatever the settings say
         secret = address.rpartition("/")[2]
         asked = urllib.request.Request(  # noqa: S310 - on loopback
             f"{url}/feed/{secret}", headers={"Host": "calendar.example.org"}

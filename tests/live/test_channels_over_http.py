@@ -11,7 +11,7 @@ from remit.cli.up import hush
 from remit.model.delivery import DeliveryStatus
 from remit.model.review import Answered
 from remit.model.status import Reason, Status
-from remit.notify import notice
+from remit.notify import remark
 from tests.live.channel_house import NAME, VERIFY, WHATSAPP, ChannelHouse, only, states
 from tests.live.whatsapp import (
     PERSON,
@@ -122,7 +122,7 @@ async def test_what_was_accepted_and_fails_later_stays_sent_and_is_told_to_the_o
 
         assert (task.status, states(task)) == (Status.COMPLETED, ["sent"])
         history = await house.world.history(task.id)
-        told = [found.text for each in history if (found := notice(each, "Greeting"))]
+        told = [found.text for each in history if (found := remark(each, "Greeting"))]
         assert len(told) == 2
         assert told[1].startswith("Greeting: a message did not arrive. ")
         assert "131047" in told[1]

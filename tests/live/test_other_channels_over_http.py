@@ -11,7 +11,7 @@ from remit.intake.heard import Message
 from remit.model.delivery import DeliveryStatus
 from remit.model.status import Reason, Status
 from remit.model.task import Source, SourceKind, Task
-from remit.notify import notice
+from remit.notify import remark
 from tests.deliver.test_email_mailbox import report
 from tests.live.channel_house import ChannelHouse, only, states
 from tests.live.hooks import SECRET as HOOK_SECRET
@@ -153,7 +153,7 @@ async def test_a_letter_that_comes_back_later_is_told_to_the_owner_once(tmp_path
                 await again.look()
 
                 history = await house.world.history(task.id)
-                notices = [found for each in history if (found := notice(each, "Greeting"))]
+                notices = [found for each in history if (found := remark(each, "Greeting"))]
                 told = [each.text for each in notices if each.urgent]
                 assert len(told) == 1
                 assert told[0].startswith("Greeting: a message did not arrive. The letter came")

@@ -6,8 +6,10 @@ from itertools import product
 
 import pytest
 
+from remit.model import notice
 from remit.model.conversation import Action, Role
 from remit.model.delivery import DeliveryStatus
+from remit.model.notice import News
 from remit.model.reply import Policy
 from remit.model.series import Fate, Missed, Overlap
 from remit.model.status import BY_PAIR, MOVES, PAUSABLE, TERMINAL, Reason, Status
@@ -53,6 +55,8 @@ WORDS: dict[tuple[str, str], set[str]] = {
     ("skips", "fate"): {Fate.SKIPPED, Fate.MISSED},
     ("occurrences", "taint"): set(Taint),
     ("occurrences", "state"): set(State),
+    ("notices", "kind"): set(News),
+    ("notices", "state"): set(notice.State),
     ("turns", "role"): set(Role),
     ("turns", "task_action"): set(Action),
     ("mentions", "action"): set(Action),

@@ -1,4 +1,4 @@
-"""Subscriptions: kept with their sign-in, gone with it; and how far the journal was told."""
+"""Subscriptions: kept with their sign-in, gone with it."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from remit.errors import Conflict
-from remit.store import callers, events, push
+from remit.store import callers, push
 from remit.store.callers import SignIn
 from remit.store.push import Subscription
 from tests.store.scene import AT, Scene
@@ -106,14 +106,3 @@ def test_failures_count_in_a_row(signed: Scene) -> None:
     signed.do(push.blame, "one")
 
     assert _ids(signed) == []
-
-
-def test_how_far_it_was_told_begins_with_now_and_is_kept(scene: Scene) -> None:
-    scene.admit()
-    last = scene.do(events.last)
-
-    assert scene.do(push.begin) == last
-    scene.admit()
-    assert scene.do(push.begin) == last
-    scene.do(push.mark, last + 1)
-    assert scene.do(push.begin) == last + 1

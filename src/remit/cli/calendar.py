@@ -14,6 +14,7 @@ from remit.cli.out import Ink
 from remit.cli.secrets import value_of
 from remit.errors import BadInput, NotFound
 from remit.model.codec import Json, JsonMap, to_json
+from remit.server import files
 from remit.settings import CalendarServer, Settings
 from remit.settings.calendar import OWN
 from remit.store import calendars
@@ -137,7 +138,8 @@ def feed(*, rotate: Rotate = False, json: AsJson = False) -> int:
     """The secret address of what is planned, to subscribe to."""
     settings = house_settings.load()
     secret = ensured(kept_in(settings), FEED, anew=rotate)
-    where = f"http://{HOST}:{settings.server.port}/feed/{secret}.ics"
+    root = files.listens(settings.home) or f"http://{HOST}:{settings.server.port}"
+    where = f"{root}/feed/{secret}.ics"
     if json:
         out.emit({"url": where})
         return codes.DONE

@@ -3,14 +3,13 @@
 from datetime import datetime, timedelta
 from typing import Final
 
-from remit.model.conversation import Conversation, Turn
+from remit.model.conversation import SCHEDULED, Conversation, Turn
 from remit.model.ids import ConversationId
 from remit.model.task import Task, TaskType
 from remit.store import conversations
 from remit.store.database import Tx
 
 PRESENT: Final = timedelta(minutes=15)
-SCHEDULED: Final = "Scheduled Events"
 
 
 def place(tx: Tx, task: Task, fresh: ConversationId, now: datetime) -> Conversation | None:
@@ -25,13 +24,14 @@ def place(tx: Tx, task: Task, fresh: ConversationId, now: datetime) -> Conversat
     here = present(tx, now)
     if born is not None and here is not None and here.conversation_id == born.id:
         return born
-    return conversations.called(tx, SCHEDULED) or _made(fresh, now)
+    return planned(tx, fresh, now)
+
+
+def planned(tx: Tx, fresh: ConversationId, now: datetime) -> Conversation:
+    """The conversation about what was planned."""
+    return conversations.called(tx, SCHEDULED) or Conversation(fresh, SCHEDULED, now, now)
 
 
 def present(tx: Tx, now: datetime) -> Turn | None:
     """What the owner said last, if he may still be there."""
     return conversations.last_of_owner(tx, now - PRESENT)
-
-
-def _made(fresh: ConversationId, now: datetime) -> Conversation:
-    return Conversation(fresh, SCHEDULED, now, now)

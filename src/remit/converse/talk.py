@@ -22,7 +22,7 @@ from remit.errors import BadInput, NotFound, RemitError, StoreTrouble
 from remit.model.codec import from_json, to_json
 from remit.model.conversation import Action, Conversation, Role, TaskRef, Turn
 from remit.model.ids import ConversationId, Ids, TaskId
-from remit.store import conversations, tasks
+from remit.store import conversations, notices, tasks
 from remit.store.conversations import Said
 from remit.store.database import Tx
 from remit.store.inbound import Came
@@ -226,7 +226,10 @@ def _said(tx: Tx, ident: ConversationId, said: Said, now: datetime) -> Turn:
 def about(tx: Tx, came: Came) -> TaskId | None:
     """The task that a message which came in is a reply to."""
     ref = came.body.get("reply_to")
-    return conversations.replied_to(tx, came.channel, ref) if isinstance(ref, str) else None
+    if not isinstance(ref, str):
+        return None
+    found = conversations.replied_to(tx, came.channel, ref)
+    return found or notices.replied_to(tx, came.channel, ref)
 
 
 def _found_for(

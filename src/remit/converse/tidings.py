@@ -1,32 +1,34 @@
-"""What becomes of tasks, told where they were born: each thing once, whatever is cut in between.
+"""What happens, told the owner: in conversations at once, over other ways soon; each thing once.
 
-The journal is followed from where it was told last. The turns and the place reached are one write,
-and each turn is named after its event, so that nothing is told twice and nothing is left out.
+The journal is followed from where it was told last. The turns, the notices and the place reached
+are one write, and each of them is named after what it tells, so that nothing is told twice and
+nothing is left out, whatever is cut in between.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
+from itertools import groupby
 from typing import Final, Protocol, TypeAlias
 
 from remit.converse import presence
 from remit.errors import StoreTrouble
-from remit.model.conversation import Action, Conversation, Role, TaskRef
-from remit.model.event import Event, Kind
+from remit.model.conversation import Action, Conversation, Role, TaskRef, Turn
+from remit.model.event import Event
 from remit.model.ids import ConversationId, Ids
+from remit.model.notice import CONVERSATION, News, Notice, Post, State, Telling
 from remit.model.task import Task
 from remit.ports import Clock
-from remit.store import conversations, events, tasks
+from remit.store import conversations, events, notices, push, tasks
 from remit.store.conversations import Said
 from remit.store.database import Database, Tx
 
 FAR: Final = 2_000  # events that may be read again after a cut, where nothing of them was told
+MOST_TURNS: Final = 5  # about runs that were missed; more become one
 _PAGE: Final = 500
 _TROUBLE_PAUSE: Final = 1.0
-
-# What an event is told as; None if it is told nobody.
-Says: TypeAlias = Callable[[Event, Task], str | None]
+_BRIEF: Final = (News.MISSED, News.REFUSED)  # they bring no result that must be told whole
 
 
 class Follows(Protocol):
@@ -36,20 +38,48 @@ class Follows(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class News:
-    """Events that may be told: `concerns` looks at the event alone, `says` at its task too."""
+class Here:
+    """Where the owner is while something is told, and what he had and can be told."""
+
+    now: datetime
+    channel: str | None
+    digested: date | None
+    listens: bool  # whether a browser asked to be told
+
+
+@dataclass(frozen=True, slots=True)
+class Tells:
+    """What is told: `concerns` looks at an event alone, `telling` at its task too."""
 
     concerns: Callable[[Event], bool]
-    says: Says
+    telling: Callable[[Event, Task | None], Telling | None]
+    posts: Callable[[Telling, Task | None, Here], tuple[Post, ...]]
+    many: Callable[[Sequence[Telling]], str]
+    ring: Callable[[], None] = lambda: None  # something waits to be sent
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """Something with when it happened, its ways, and the conversation that it is said in."""
+
+    telling: Telling
+    at: datetime
+    posts: tuple[Post, ...]
+    place: Conversation | None
+
+
+_Said: TypeAlias = tuple[Conversation, Said, list[_Told]]
 
 
 class Tidings:
-    def __init__(self, db: Database, clock: Clock, ids: Ids, journal: Follows, news: News) -> None:
+    def __init__(
+        self, db: Database, clock: Clock, ids: Ids, journal: Follows, tells: Tells
+    ) -> None:
         self._db = db
         self._clock = clock
         self._ids = ids
         self._journal = journal
-        self._news = news
+        self._tells = tells
 
     async def follow(self) -> None:
         """Tell what happens, for ever."""
@@ -69,42 +99,112 @@ class Tidings:
 
     async def _tell(self, page: Sequence[Event], reached: int) -> int:
         """Tell what there is to tell of some events; say up to where that is on the disk."""
-        worth = [event for event in page if event.task_id and self._news.concerns(event)]
+        worth = [event for event in page if self._tells.concerns(event)]
         now, last = self._clock.now(), page[-1].seq
-        told = await self._db.read(self._placed, worth, self._ids.conversation(), now)
-        if not told and last - reached < FAR:
+        fresh = self._ids.conversation()
+        told, channel = await self._db.read(self._placed, worth, fresh, now) if worth else ([], "")
+        if not any(each.posts for each in told) and last - reached < FAR:
             return reached
-        await self._db.write(conversations.tell, told, last, now)
+        said = self._said(told, channel)
+        keys = {each: turn.key for _, turn, heap in said for each in heap}
+        made = [notice for each in told for notice in self._notices(each, keys, now)]
+        turns = [(place, turn) for place, turn, _ in said]
+        if await self._db.write(notices.decide, turns, made, last, now):
+            self._tells.ring()
         return last
 
     def _placed(
         self, tx: Tx, worth: Sequence[Event], fresh: ConversationId, now: datetime
-    ) -> list[tuple[Conversation, Said]]:
-        here = presence.present(tx, now) if worth else None
-        channel = here.channel if here else "dashboard"
-        found: list[tuple[Conversation, Said]] = []
+    ) -> tuple[list[_Told], str]:
+        turn = presence.present(tx, now)
+        listens = bool(push.every(tx, now))
+        here = Here(now, turn.channel if turn else None, notices.digested(tx, now.date()), listens)
+        found: list[_Told] = []
         for event in worth:
-            assert event.task_id is not None  # noqa: S101 - looked at above
-            task = tasks.get(tx, event.task_id)
-            place = presence.place(tx, task, fresh, now)
-            text = self._news.says(event, task) if place else None
-            if place is not None and text is not None:
-                found.append((place, _said(event, task, text, channel)))
+            task = tasks.get(tx, event.task_id) if event.task_id else None
+            telling = self._tells.telling(event, task)
+            posts = self._tells.posts(telling, task, here) if telling else ()
+            if telling is not None and (posts := _untold(tx, telling, posts)):
+                said = [post for post in posts if post.way == CONVERSATION]
+                near = turn if said and said[0].instead else None
+                place = _place(tx, task, near, fresh, now) if said else None
+                found.append(_Told(telling, event.at, _kept(posts, place), place))
+        return found, here.channel or "dashboard"
+
+    def _said(self, told: Sequence[_Told], channel: str) -> list[_Said]:
+        """Every turn in its place, with what it tells; many short ones of a sort are one."""
+        found: list[_Said] = []
+        spoken = [each for each in told if each.place is not None]
+        for _, run in groupby(spoken, key=_sort):
+            heap = list(run)
+            place, tellings = heap[0].place, [each.telling for each in heap]
+            assert place is not None  # noqa: S101 - only such were chosen
+            if len(heap) > MOST_TURNS and tellings[0].news in _BRIEF:
+                found.append((place, _turn(tellings, self._tells.many(tellings), channel), heap))
+            else:
+                found += [(place, _turn([e.telling], e.telling.text, channel), [e]) for e in heap]
         return found
+
+    def _notices(
+        self, told: _Told, keys: Mapping[_Told, str | None], now: datetime
+    ) -> list[Notice]:
+        return [
+            Notice(
+                id=f"ntc-{self._ids.ulid()}",
+                telling=told.telling,
+                way=post.way,
+                made=told.at,
+                due=None if post.way == CONVERSATION else post.due if post.held else told.at,
+                held=post.held,
+                state=State.SENT if post.way == CONVERSATION else State.NEW,
+                told=now if post.way == CONVERSATION else None,
+                parcel=keys.get(told) if post.way == CONVERSATION else None,
+            )
+            for post in told.posts
+        ]
 
 
 def _happened(tx: Tx, since: int) -> list[Event]:
     return events.after(tx, since, _PAGE)
 
 
-def _said(event: Event, task: Task, text: str, channel: str) -> Said:
-    done = event.kind is Kind.TASK_MOVED and event.data["to"] == "completed"
+def _place(
+    tx: Tx, task: Task | None, near: Turn | None, fresh: ConversationId, now: datetime
+) -> Conversation | None:
+    """Where something is said; what was born nowhere, near what its owner has just said, if so."""
+    if task is None:
+        return presence.planned(tx, fresh, now)
+    here = conversations.get(tx, near.conversation_id) if near else None
+    return presence.place(tx, task, fresh, now) or here
+
+
+def _untold(tx: Tx, telling: Telling, posts: tuple[Post, ...]) -> tuple[Post, ...]:
+    """The ways by which this very thing was not told before."""
+    return tuple(post for post in posts if not notices.is_told(tx, telling.about, post.way))
+
+
+def _kept(posts: tuple[Post, ...], place: Conversation | None) -> tuple[Post, ...]:
+    """The ways there are: what was born nowhere has no conversation."""
+    return tuple(post for post in posts if place is not None or post.way != CONVERSATION)
+
+
+def _sort(told: _Told) -> tuple[str, News | str]:
+    """What may become one turn; what brings a result stands alone."""
+    assert told.place is not None  # noqa: S101 - only such are sorted
+    brief = told.telling.news in _BRIEF
+    return told.place.id, told.telling.news if brief else told.telling.about
+
+
+def _turn(tellings: Sequence[Telling], text: str, channel: str) -> Said:
+    first = tellings[0]
+    action = Action.COMPLETED if first.news is News.DONE else Action.UPDATED
+    refs = dict.fromkeys(each.task_id for each in tellings)
     return Said(
         role=Role.ASSISTANT,
         content=text,
         channel=channel,
-        key=f"event:{event.seq}",
-        task_refs=(TaskRef(task.id, Action.COMPLETED if done else Action.UPDATED),),
+        key=first.about,
+        task_refs=tuple(TaskRef(task_id, action) for task_id in refs if task_id),
     )
 
 

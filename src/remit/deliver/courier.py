@@ -206,7 +206,7 @@ class Courier:
                 attempt = await ledger.claim(delivery, body)
         failpoint("send:claimed")
         parcel = Parcel(str(delivery.id), delivery.address, body, attempt)
-        answer = await _ask(channel, delivery.channel, parcel, self._patience)
+        answer = await ask(channel, delivery.channel, parcel, self._patience)
         failpoint("send:answered")
         await ledger.settle(delivery, attempt, answer)
         return answer
@@ -220,7 +220,8 @@ def _most(channel: Channel) -> int:
     return channel.most * MOST_PARTS if isinstance(channel, Shapes) else channel.most
 
 
-async def _ask(channel: Channel | None, name: str, parcel: Parcel, patience: float) -> Answer:
+async def ask(channel: Channel | None, name: str, parcel: Parcel, patience: float) -> Answer:
+    """Give a channel a parcel, once; whatever breaks after that leaves a doubt."""
     if channel is None:
         return Refused(f"there is no channel {name!r}")
     limit = asyncio.timeout(patience)

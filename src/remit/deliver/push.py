@@ -1,31 +1,24 @@
 """Tells browsers that something needs their owner, when no page of Remit is open.
 
-It follows the journal: a question that was opened, a task that failed, and nothing else. How far it
-came is kept before anything is sent, so that no start says a thing twice; what is older than a
-quarter of an hour is not said at all. The inbox has everything in any case, so a push that fails is
-tried a few times and then let go. Nobody ever waits for one.
+What is told, and once, is the herald's business. The inbox has everything in any case, so a push
+that fails is tried a few times and then let go. Nobody ever waits for one.
 """
 
 import asyncio
 import hashlib
 import importlib.util
-import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from remit.deliver import place
-from remit.errors import BadInput, Conflict, NotFound, RemitError
-from remit.journal.follow import Journal
-from remit.model.event import Event, Kind
-from remit.model.ids import ReviewId
-from remit.model.status import Status
+from remit.errors import BadInput, Conflict, NotFound
 from remit.ports import Clock
 from remit.settings import Notices
-from remit.store import push, reviews, tasks
-from remit.store.database import Database, Tx
+from remit.store import push
+from remit.store.database import Database
 from remit.store.push import Subscription
 from remit.store.secrets import Secrets
 
@@ -34,14 +27,10 @@ if TYPE_CHECKING:
 
 SECRET: Final = "push_key"  # noqa: S105 - the name of one
 NEEDS: Final = "Push needs one more package: pip install 'remit[push]', then start Remit again."
-FRESH: Final = timedelta(minutes=15)
-MOST_TITLE: Final = 60
 PAUSES: Final = (60.0, 600.0)  # seconds after the first try and the second; then it is let go
-_NAMED: Final = 3  # so many at once are told one by one; more are told as one
-_MOST_AT_ONCE: Final = 64
-_AFTER_TROUBLE: Final = 30.0
 _NOBODY: Final = "mailto:nobody@example.org"
-_LOG: Final = logging.getLogger("remit.push")
+
+Still: TypeAlias = Callable[[], Awaitable[bool]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +38,20 @@ class Around:
     """What it stands on."""
 
     db: Database
-    journal: Journal
     clock: Clock
     kept: Callable[[], Secrets]  # opened only by who pushes: a keyring loads slowly
-    hide: Callable[[str], str]
-    agent: str
-    notices: Notices
+    wishes: Callable[[], Notices]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a browser shows, of what happened at a moment."""
+
+    body: str
+    href: str
+    about: str
+    urgent: bool
+    since: datetime
 
 
 def is_there() -> bool:
@@ -63,7 +60,7 @@ def is_there() -> bool:
 
 
 class Push:
-    """Who is told, and the loop that tells. `private` lets it speak to one's own network."""
+    """Who is told, and the telling. `private` lets it speak to one's own network."""
 
     def __init__(self, around: Around, *, there: bool | None = None, private: bool = False) -> None:
         self.possible: Final = is_there() if there is None else there
@@ -71,9 +68,6 @@ class Push:
         self._db, self._clock = around.db, around.clock
         self._private = private
         self._making = asyncio.Lock()
-        self._seen: int | None = None
-        self._loop: asyncio.Task[None] | None = None
-        self._sends: set[asyncio.Task[None]] = set()
 
     # Who is told --------------------------------------------------------------------------------
 
@@ -126,82 +120,41 @@ class Push:
             await asyncio.to_thread(kept.put, SECRET, push_seal.new_key())
             return await asyncio.to_thread(kept.get, SECRET)
 
-    # The loop -----------------------------------------------------------------------------------
+    # Telling ------------------------------------------------------------------------------------
 
-    def start(self) -> None:
-        """Begin beside everything else."""
-        if self.possible and self._loop is None:
-            self._loop = asyncio.create_task(self._watch())
+    async def tell(self, shown: Shown, still: Still) -> int | None:
+        """Tell every browser that listened when it happened; None if there is none.
 
-    async def close(self) -> None:
-        """Stop; what was not taken yet is let go."""
-        running = [*self._sends, *([self._loop] if self._loop else [])]
-        for each in running:
-            each.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
-        if self._seen is not None:
-            with suppress(RemitError):  # then the next start reads a little more, and says nothing
-                await self._db.write(push.mark, self._seen)
-
-    async def _watch(self) -> None:
-        while True:
-            try:
-                await self._follow()
-            except Exception:  # noqa: BLE001 - a push that cannot be sent must stop nothing
-                _LOG.warning("Browsers could not be told what needs you; it is tried again.")
-            await self._clock.sleep(_AFTER_TROUBLE)
-
-    async def _follow(self) -> None:
-        self._seen = await self._db.write(push.begin)
-        async for page in self._around.journal.pages(self._seen):
-            upto = page[-1].seq
-            telling = [each for each in page if _tells(each) and self._is_fresh(each)]
-            if telling:
-                # First, and then the bytes: what is cut off in between is not said twice.
-                await self._db.write(push.mark, upto)
-                await self._tell(telling)
-            self._seen = upto
-
-    def _is_fresh(self, event: Event) -> bool:
-        return self._clock.now() - event.at <= FRESH
-
-    async def _tell(self, telling: Sequence[Event]) -> None:
-        listening = await self._db.read(push.every, self._clock.now())
+        Say how many took it. A busy service is asked again later, as long as it is to be told
+        `still`.
+        """
+        if not self.possible:
+            return None
+        every = await self._db.read(push.every, self._clock.now())
+        listening = [each for each in every if each.created_at <= shown.since]
         if not listening:
-            return
+            return None
+        from remit.deliver.push_line import Note  # noqa: PLC0415 - the extra
+
         sender = await self._sender()
-        notes = [(each, note) for each in telling if (note := await self._note(each))]
-        if len(notes) > _NAMED:
-            notes = [(notes[0][0], self._many())]
-        for event, note in notes:
-            for to in listening:
-                self._begin(self._send(sender, to, event, note))
+        note = Note("Remit", shown.body, shown.href, shown.about, urgent=shown.urgent)
+        sends = (self._send(sender, to, note, still) for to in listening)
+        return sum(await asyncio.gather(*sends))
 
-    def _begin(self, work: Coroutine[None, None, None]) -> None:
-        """Beside everything else, and never more than a few at once."""
-        if len(self._sends) >= _MOST_AT_ONCE:
-            work.close()
-            return
-        sending = asyncio.create_task(work)
-        self._sends.add(sending)
-        sending.add_done_callback(self._ended)
-
-    def _ended(self, sending: "asyncio.Task[None]") -> None:
-        self._sends.discard(sending)
-        if not sending.cancelled() and sending.exception() is not None:
-            _LOG.warning("A browser could not be told that something needs you.")
-
-    async def _send(self, sender: "Sender", to: Subscription, event: Event, note: "Note") -> None:
+    async def _send(self, sender: "Sender", to: Subscription, note: "Note", still: Still) -> bool:
+        """Whether that browser's service took it."""
         from remit.deliver import push_line  # noqa: PLC0415 - the extra
 
         for pause in (*PAUSES, None):
             came, wait = await push_line.send(sender, to, note, self._clock.now())
             if came is not push_line.Came.LATER or pause is None:
                 await self._settle(to, came)
-                return
+                return came is push_line.Came.TAKEN
             await self._clock.sleep(max(pause, wait or 0.0))
-            if not await self._db.read(_still, to.id, event, self._clock.now()):
-                return
+            listens = await self._db.read(push.find, to.id, self._clock.now()) is not None
+            if not listens or not await still():
+                return False
+        return False  # pragma: no cover - the last try returns
 
     async def _settle(self, to: Subscription, came: "Came") -> None:
         from remit.deliver.push_line import Came  # noqa: PLC0415 - the extra
@@ -214,61 +167,8 @@ class Push:
             case Came.LATER | Came.LOST:
                 await self._db.write(push.blame, to.id)
 
-    # What is said -------------------------------------------------------------------------------
-
     async def _sender(self) -> "Sender":
         from remit.deliver.push_line import Sender  # noqa: PLC0415 - the extra
 
-        contact = self._around.notices.push_contact or _NOBODY
+        contact = self._around.wishes().push_contact or _NOBODY
         return Sender(await self._key(), contact, self._private)
-
-    async def _note(self, event: Event) -> "Note | None":
-        """What is said of an event; None if it is settled by now."""
-        from remit.deliver.push_line import Note  # noqa: PLC0415 - the extra
-
-        title = await self._db.read(_title, event)
-        if title is None:
-            return None
-        asks = event.kind is Kind.REVIEW_OPENED
-        about = str(event.data["review"]) if asks else str(event.task_id)
-        href = f"/inbox/{about}" if asks else f"/tasks/{about}"
-        return Note("Remit", self._words(title, asks=asks), href, about, urgent=asks)
-
-    def _words(self, title: str, *, asks: bool) -> str:
-        said = f"{self._around.agent} needs you" if asks else "A task failed"
-        if self._around.notices.push != "title":
-            return f"{said}."
-        return f"{said}: {_cut(self._around.hide(title))}"
-
-    def _many(self) -> "Note":
-        from remit.deliver.push_line import Note  # noqa: PLC0415 - the extra
-
-        body = f"Several tasks of {self._around.agent} need you."
-        return Note("Remit", body, "/inbox", "many", urgent=True)
-
-
-def _tells(event: Event) -> bool:
-    if event.kind is Kind.TASK_MOVED:
-        return event.data["to"] == Status.FAILED
-    return event.kind is Kind.REVIEW_OPENED
-
-
-def _title(tx: Tx, event: Event) -> str | None:
-    """The title of the task; None if nothing waits for its owner any more."""
-    if event.task_id is None:
-        return None
-    if event.kind is Kind.REVIEW_OPENED:
-        review = reviews.get(tx, ReviewId(str(event.data["review"])))
-        if review.decision is not None:
-            return None
-    return tasks.get(tx, event.task_id).title
-
-
-def _still(tx: Tx, ident: str, event: Event, now: datetime) -> bool:
-    """Whether that browser is still to be told that."""
-    return push.find(tx, ident, now) is not None and _title(tx, event) is not None
-
-
-def _cut(title: str) -> str:
-    line = "".join(char for char in " ".join(title.split()) if char.isprintable())
-    return line if len(line) <= MOST_TITLE else line[: MOST_TITLE - 1].rstrip() + "…"

@@ -49,6 +49,10 @@ _UNSIGNED: Final = (
 class Unheard(Retry):
     """Nobody knows whether it arrived, and it may go again all the same: its id is the same."""
 
+    @property
+    def doubtful(self) -> bool:
+        return True
+
 
 class Gone(Locked):
     """Definitely not sent, and the receiver wants nothing more: the hook is off."""

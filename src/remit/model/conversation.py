@@ -1,11 +1,14 @@
-"""Talk: conversations, their turns, and the notices that come back into them."""
+"""Talk: conversations and their turns."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
 from remit.model.codec import JsonMap
 from remit.model.ids import ConversationId, TaskId
+
+SCHEDULED: Final = "Scheduled Events"  # the conversation about what was planned
 
 
 class Action(StrEnum):
@@ -56,12 +59,3 @@ class Turn:
     receipt: JsonMap = field(default_factory=dict)  # what was understood, clause by clause
     asks: JsonMap = field(default_factory=dict)  # what the next turn may settle
     notes: tuple[str, ...] = ()  # what of it is not on record
-
-
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """One line to the owner about a task."""
-
-    task_id: TaskId
-    text: str
-    urgent: bool = False

@@ -98,6 +98,11 @@ class Retry:
     after: float | None = None
     spends: bool = True  # whether it uses up a try; to wait for one's turn does not
 
+    @property
+    def doubtful(self) -> bool:
+        """Whether it may have arrived all the same, and can go again under its key alone."""
+        return False
+
 
 @dataclass(frozen=True, slots=True)
 class Refused:

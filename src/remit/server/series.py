@@ -11,9 +11,9 @@ from remit.model.ids import SeriesId
 from remit.model.series import Series
 from remit.server.bodies import MoveSlot, Nothing, SeriesRules, SkipSlot
 from remit.server.call import VIEW, Answer, Call, Query, Route, numbers, task_answer
-from remit.server.series_shapes import NEXT, listed, whole
+from remit.server.series_shapes import NEXT, event, listed, whole
 from remit.server.tasks import moment
-from remit.store import series
+from remit.store import agenda, series
 from remit.store.database import Tx
 
 _COMING: Final = numbers("coming", "How many of the next slots.", NEXT, 0, 100)
@@ -28,7 +28,9 @@ async def every(call: Call) -> Answer:
         raise BadInput(str(bad), field="cursor") from None
     found = await call.house.db.read(_page, call, after, limit + 1)
     more = found[limit - 1]["id"] if len(found) > limit else None
-    return Answer({"series": list[Json](found[:limit]), "next": more})
+    # What calendars start has no place among ours: it stands on the first page, soonest first.
+    events = [] if cursor else await call.house.db.read(_events, call, limit)
+    return Answer({"series": list[Json](found[:limit]), "events": events, "next": more})
 
 
 async def look(call: Call) -> Answer:
@@ -105,6 +107,11 @@ def _tag(told: JsonMap) -> str:
 def _page(tx: Tx, call: Call, after: SeriesId | None, limit: int) -> list[JsonMap]:
     found = series.every(tx, ended=call.flag("ended"), after=after, limit=limit)
     return [listed(tx, each, call.house.clock.now(), 1) for each in found]
+
+
+def _events(tx: Tx, call: Call, limit: int) -> list[Json]:
+    found = agenda.next_of_each(tx, call.house.clock.now(), limit)
+    return [event(each, call.house.zone) for each in found]
 
 
 def _says(verb: str) -> str:

@@ -1,6 +1,6 @@
 """A series as it is told: its rhythm, its rules, what comes, and what became of its slots."""
 
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Final
 
 from remit.model import rhythm, rrule
@@ -9,6 +9,7 @@ from remit.model.ids import SeriesId
 from remit.model.rrule import zone_of
 from remit.model.series import Repeats, Series, Slot
 from remit.store import ledger, series, series_orders, slots
+from remit.store.agenda import Start
 from remit.store.database import Tx
 from remit.store.slots import Skipped
 
@@ -59,6 +60,19 @@ def slot(each: Slot, repeats: Repeats) -> JsonMap:
         "startedAt": stamp(each.started) if each.started else None,
         "late": round(each.late.total_seconds()) if each.late is not None else None,
         "flags": list[Json](sorted(rrule.flags(repeats, each.at))),
+    }
+
+
+def event(found: Start, zone: tzinfo) -> JsonMap:
+    """The next start of an event in a calendar; it is changed there."""
+    return {
+        "uid": found.uid,
+        "title": found.title,
+        "calendar": found.calendar,
+        "slot": stamp(found.at),
+        "local": found.at.astimezone(zone).replace(microsecond=0).isoformat(),
+        "taskId": found.task_id,
+        "repeats": found.repeats,
     }
 
 

@@ -12,7 +12,7 @@ from remit.model.codec import Json, stamp
 from remit.model.event import Entry, Kind
 from remit.model.ids import TaskId
 from remit.model.status import Actor
-from remit.store import events, glance, home, rows
+from remit.store import events, glance, home, notices, rows
 from remit.store.connection import SqliteTx, connect, trouble
 from remit.store.database import Tx
 
@@ -93,6 +93,7 @@ def _hold_back(tx: Tx, now: datetime) -> int:
     entry = Entry(Kind.STORE_RESTORED, Actor.OWNER, {"incarnation": number})
     events.append(tx, None, 0, entry, now)
     tx.run("doubt_all_sends", {"why": "restored from a backup; it may be out already"})
+    notices.doubt_all(tx)
     # Who was shut out since the backup was made stays out: all come in anew.
     tx.run("revoke_all_tokens", {"now": rows.ms(now)})
     tx.run("end_all_sign_ins", {"now": rows.ms(now)})

@@ -38,6 +38,8 @@ class Resource:
     body: str
     until: datetime
     why: str | None = None
+    title: str = ""  # as it is read; it is kept in the body alone
+    seen: bool = False  # the owner knows that nothing of it starts, as it is now
 
 
 def every(tx: Tx) -> list[Calendar]:
@@ -117,8 +119,20 @@ def refused(tx: Tx, limit: int = 100) -> list[Resource]:
     return [_resource(row) for row in tx.all("list_refused_resources", {"limit": limit})]
 
 
+def unseen(tx: Tx) -> int:
+    """How many start nothing, and the owner has not seen it."""
+    row = tx.one("count_unseen_resources")
+    return rows.number(row["n"]) if row else 0
+
+
+def see(tx: Tx, account: str, calendar: str, path: str) -> bool:
+    """The owner knows that nothing of it starts; if it changes, he is told anew."""
+    place: Params = {"account": account, "calendar": calendar, "path": path}
+    return tx.run("see_resource", place) == 1
+
+
 def put(tx: Tx, resource: Resource, now: datetime) -> None:
-    """Keep a resource; a reason that nothing of it starts is in the journal, once."""
+    """Keep a resource; a reason that nothing of it starts is in the journal, once as it is."""
     was = get(tx, resource.account, resource.calendar, resource.path)
     columns: Params = {
         "account": resource.account,
@@ -131,8 +145,16 @@ def put(tx: Tx, resource: Resource, now: datetime) -> None:
         "why": resource.why,
     }
     tx.run("put_resource", columns)
-    if resource.why and (was is None or was.why != resource.why):
-        tell(tx, resource.account, {"what": "refused", "uid": resource.uid}, resource.why, now)
+    if resource.why and (was is None or (was.why, was.etag) != (resource.why, resource.etag)):
+        about: dict[str, Json] = {
+            "what": "refused",
+            "uid": resource.uid,
+            "calendar": resource.calendar,
+            "path": resource.path,
+            "etag": resource.etag,
+            "title": resource.title,
+        }
+        tell(tx, resource.account, about, resource.why, now)
 
 
 def delete(tx: Tx, resource: Resource) -> None:
@@ -175,4 +197,5 @@ def _resource(row: Row) -> Resource:
         body=str(row["body"]),
         until=rows.at(row["until_at"]),
         why=rows.text(row["why"]),
+        seen=row.get("seen_etag") == row["etag"],
     )

@@ -262,6 +262,11 @@ def tell(tx: Tx, news: Sequence[tuple[Conversation, Said]], upto: int, now: date
     return spoken
 
 
+def is_said(tx: Tx, key: str) -> bool:
+    """Whether something was said under a key."""
+    return tx.one("get_turn_by_key", {"key": key}) is not None
+
+
 def _begun(place: Conversation) -> dict[str, str | int]:
     now = rows.ms(place.created_at)
     return {"id": place.id, "title": place.title, "channel": place.channel, "now": now}

@@ -11,7 +11,7 @@ from datetime import datetime
 from remit.model.codec import JsonMap, text_of
 from remit.model.delivery import Report
 from remit.model.ids import TaskId
-from remit.store import deliveries, rows
+from remit.store import deliveries, notices, rows
 from remit.store.database import Params, Tx
 
 _LAST = "\U0010ffff"
@@ -49,6 +49,7 @@ def take(tx: Tx, came: Sequence[Came], now: datetime) -> list[TaskId]:
             continue
         if any(tx.one("get_inbound", {"ref": ref}) for ref in each.outdone_by):
             continue
+        notices.report(tx, each.report, now)
         task_id = deliveries.report(tx, each.report, now)
         woken += [task_id] if task_id is not None else []
     return woken

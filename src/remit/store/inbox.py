@@ -15,7 +15,7 @@ from remit.model.reply import Usage
 from remit.model.review import Review
 from remit.model.status import Actor, Reason
 from remit.model.task import Task
-from remit.store import events, reviews, rows, spending, tasks
+from remit.store import calendars, events, reviews, rows, spending, tasks
 from remit.store.database import Params, Row, Tx
 
 SEARCHED: Final = 1_000  # so many of the newest results are looked through
@@ -54,7 +54,7 @@ def needs(tx: Tx, now: datetime) -> Needs:
         else:
             counted[GROUPS[rows.word(Reason, row["reason"])]] += number
     look = _number(tx, "count_unseen_results", now)
-    fix = counted[Group.FIX] + _number(tx, "count_unseen_failures", now)
+    fix = counted[Group.FIX] + _number(tx, "count_unseen_failures", now) + calendars.unseen(tx)
     return Needs(counted[Group.DECIDE], look, fix, later)
 
 

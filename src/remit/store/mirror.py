@@ -25,6 +25,14 @@ def get(tx: Tx, task_id: TaskId) -> Copy | None:
     return Copy(task_id, str(row["etag"]), str(row["digest"])) if row else None
 
 
+def ended_before(tx: Tx, before: datetime, limit: int) -> list[Copy]:
+    """Copies in the list whose tasks ended before a moment."""
+    found = tx.all("list_old_mirrored", {"before": rows.ms(before), "limit": limit})
+    return [
+        Copy(TaskId(str(row["task_id"])), str(row["etag"]), str(row["digest"])) for row in found
+    ]
+
+
 def put(tx: Tx, copy: Copy) -> None:
     tx.run("put_mirrored", {"task": copy.task_id, "etag": copy.etag, "digest": copy.digest})
 

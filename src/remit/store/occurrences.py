@@ -14,6 +14,7 @@ from typing import Final
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.event import Entry, Kind
 from remit.model.ids import SeriesId, SessionId, TaskId
+from remit.model.series import Fate
 from remit.model.status import Actor, Status
 from remit.model.task import Taint, Task
 from remit.store import calendars, events, rows, slots, tasks
@@ -28,6 +29,7 @@ FOLLOWED: Final = "its event changed in the calendar"
 ANEW: Final = "another start of the same event has this very time"
 UNREAD: Final = "its event cannot be read any more"
 _BACK: Final = frozenset({REMOVED, CANCELLED, UNREAD})  # what is put back starts again
+_FATES: Final = {slots.ASLEEP: Fate.MISSED, slots.NOT_BEGUN: Fate.SKIPPED}  # nobody decided these
 
 
 class State(StrEnum):
@@ -180,7 +182,8 @@ def drop(tx: Tx, each: Occurrence, why: str, now: datetime) -> None:
         task = tasks.find_row(tx, each.task_id)
         if not _unbegun(task):
             return
-        slots.pass_over(tx, each.task_id, str(task["status"]), why, now)
+        fate = _FATES.get(why)
+        slots.pass_over(tx, each.task_id, str(task["status"]), why, now, fate)
     tx.run("drop_occurrence", {"uid": each.uid, "key": each.key, "why": why})
 
 
@@ -188,7 +191,13 @@ def skip(tx: Tx, each: Occurrence, why: str, now: datetime) -> None:
     """Pass over one that is due and has no task; the journal says so."""
     drop(tx, each, why, now)
     told: dict[str, Json] = {"uid": each.uid, "slot": stamp(each.start), "title": each.title}
+    told |= {"task": each.task_id} if each.task_id else {}
     calendars.tell(tx, each.account, {"what": "skipped", **told}, why, now)
+
+
+def prune(tx: Tx, before: datetime) -> int:
+    """Forget what was dropped and lay before a moment: it was written down, and starts no more."""
+    return tx.run("prune_occurrences", {"before": rows.ms(before)})
 
 
 # One start against what is known of it -----------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Browsers that are told when no page is open, and how far the journal was told to them.
+"""Browsers that are told when no page is open.
 
 A subscription belongs to a sign-in. Whoever is signed out, or was signed in too long ago, is told
 nothing: the statements see to that, not those who call them.
@@ -9,12 +9,11 @@ from datetime import datetime
 from typing import Final
 
 from remit.errors import Conflict
-from remit.store import events, rows
+from remit.store import rows
 from remit.store.database import Params, Row, Tx
 
 MOST: Final = 20
 MOST_FAILURES: Final = 10  # in a row; then it is given up
-_PUSHED: Final = "pushed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,19 +80,6 @@ def blame(tx: Tx, ident: str) -> None:
     """It was not taken; after too many in a row nobody listens there."""
     tx.run("blame_subscription", {"id": ident})
     tx.run("weed_subscription", {"id": ident, "most": MOST_FAILURES})
-
-
-def begin(tx: Tx) -> int:
-    """The event up to which browsers were told; at the first time, all that happened before."""
-    row = tx.one("get_meta", {"key": _PUSHED})
-    if row is not None:
-        return int(str(row["value"]))
-    mark(tx, last := events.last(tx))
-    return last
-
-
-def mark(tx: Tx, upto: int) -> None:
-    tx.run("set_meta", {"key": _PUSHED, "value": str(upto)})
 
 
 def _subscription(row: Row) -> Subscription:

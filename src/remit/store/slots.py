@@ -74,7 +74,7 @@ def advance(tx: Tx, series: Series, step: Step, now: datetime) -> bool:
         }
         tx.run("delay_slots", place)
     if step.skipped is not None:
-        _write_down(tx, series.id, step.skipped, step.made, now)
+        _write_down(tx, series, step.skipped, step.made, now)
     return True
 
 
@@ -117,13 +117,19 @@ def skipped(tx: Tx, series_id: SeriesId, limit: int = 100) -> list[Skipped]:
     ]
 
 
-def pass_over(tx: Tx, task_id: TaskId, was: str, reason: str, now: datetime) -> None:
-    """End an occurrence that never began, so that a night's worth of them is not run at once."""
+def pass_over(
+    tx: Tx, task_id: TaskId, was: str, reason: str, now: datetime, fate: Fate | None = None
+) -> None:
+    """End an occurrence that never began, so that a night's worth of them is not run at once.
+
+    With a `fate` nobody decided that: the owner may want to know.
+    """
     why = f"Skipped: {reason}."
     reviews.close_all(tx, task_id, now)
     ended = tx.one("skip_task", {"id": task_id, "why": why, "now": rows.ms(now)})
     assert ended is not None  # noqa: S101 - read in this very transaction
     data: dict[str, Json] = {"was": was, "to": Status.CANCELLED, "note": why}
+    data |= {"fate": fate.value} if fate else {}
     entry = Entry(Kind.TASK_MOVED, Actor.META, data)
     events.append(tx, task_id, rows.number(ended["events"]), entry, now)
 
@@ -182,7 +188,7 @@ def _leave_out(
     tx: Tx, series_id: SeriesId, task_id: TaskId, was: str, skipped: Skipped, now: datetime
 ) -> None:
     """An occurrence ends before it began, and its slot is written down."""
-    pass_over(tx, task_id, was, skipped.why, now)
+    pass_over(tx, task_id, was, skipped.why, now, skipped.fate)
     write_skip(tx, series_id, skipped, now)
 
 
@@ -191,12 +197,10 @@ def _one(at: datetime, why: str, fate: Fate = Fate.SKIPPED) -> Skipped:
 
 
 def _write_down(
-    tx: Tx, series_id: SeriesId, skipped: Skipped, made: Sequence[Task], now: datetime
+    tx: Tx, series: Series, skipped: Skipped, made: Sequence[Task], now: datetime
 ) -> None:
     """In the series, and in the log of the occurrence that comes instead, if one does."""
-    write_skip(tx, series_id, skipped, now)
-    if not made:
-        return
+    write_skip(tx, series.id, skipped, now)
     told: dict[str, Json] = {
         "what": "slots skipped",
         "slots": skipped.slots,
@@ -204,6 +208,10 @@ def _write_down(
         "upto": stamp(skipped.last),
         "why": skipped.why,
     }
+    if not made:
+        told |= {"what": "skipped", "series": series.id, "title": series.title}
+        events.append(tx, None, 0, Entry(Kind.CALENDAR_NOTED, Actor.META, told), now)
+        return
     row = tx.one("note_task", {"id": made[0].id, "now": rows.ms(now)})
     assert row is not None  # noqa: S101 - put in by this very transaction
     entry = Entry(Kind.TASK_UPDATED, Actor.META, told)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from remit import notify
 from remit.brain import outside
 from remit.brain.absent import NoBrain
 from remit.brain.choose import Role
@@ -17,7 +16,7 @@ from remit.brain.tool.search import search_tasks
 from remit.converse.does import Doer
 from remit.converse.plugs import Mind, Unclear, Understood
 from remit.converse.talk import Talk
-from remit.converse.tidings import News, Tidings
+from remit.converse.tidings import Tells, Tidings
 from remit.errors import BadInput
 from remit.intake import answers, heard
 from remit.intake.admit import Intake
@@ -30,7 +29,6 @@ from remit.intake.lexicon.words import keys_of, tokenize
 from remit.intake.times import Moment
 from remit.journal.follow import Journal
 from remit.model.edit import Edit
-from remit.model.event import Event
 from remit.model.ids import Ids, ReviewId, SessionId, TaskId
 from remit.model.permit import Reach
 from remit.model.reply import Policy, Prompt, Reply, Tool, ToolCall, ToolResult
@@ -172,22 +170,19 @@ class Reader:
         )
 
 
-def talk(
-    ground: Ground, ids: Ids, journal: Journal, ears: Ears, owner: Owner, inbox: Inbox
-) -> Talk:
+def talk(ground: Ground, ids: Ids, journal: Journal, ears: Ears, hands: Hands, told: Tells) -> Talk:
     settings = ground.settings
     doer = Doer(
         db=ground.db,
         clock=ground.clock,
         zone=ground.zone,
         ear=ears,
-        hands=Hands(ground, owner, inbox),
+        hands=hands,
         mind=_mind(ground),
         who=f"You are {settings.agent}.",
         owner=settings.owner,
         is_owner=lambda channel, sender: _is_owner(ears.contacts, channel, sender),
     )
-    told = News(lambda event: _wanted(ground, event) is not None, _says)
     return Talk(doer, ids, Tidings(ground.db, ground.clock, ids, journal, told))
 
 
@@ -212,15 +207,3 @@ def _mind(ground: Ground) -> Mind | None:
         able = own if mind.has_tools else {}
         return Reader(Paying(mind, ground.purse, ground.clock), able, ground)
     return None if isinstance(ground.brain, NoBrain) else Reader(ground.brain, own, ground)
-
-
-def _wanted(ground: Ground, event: Event) -> notify.News | None:
-    """What the event is told as, unless the settings say that nobody wants to hear it."""
-    news = notify.news(event)
-    quiet = news is not None and getattr(ground.settings.notices, news.value) == "none"
-    return None if quiet else news
-
-
-def _says(event: Event, task: Task) -> str | None:
-    news = notify.news(event)
-    return notify.told(news, event, task) if news else None

@@ -54,7 +54,7 @@ class NewTry(Body):
 async def front(call: Call) -> Answer:
     """The list, and on a wide screen the first thing in it."""
     listed = await waiting.listed(call)
-    first = listed.rows[0].id if listed.rows else None
+    first = next((row.id for row in listed.rows if not row.elsewhere), None)
     opened = await _open(call, first) if first else None
     return await _page(call, opened, listed=listed)
 
@@ -249,7 +249,7 @@ def _check_seen(review: Review, said: NewAnswer) -> None:
 
 def _onward(listed: waiting.Listed, ident: str) -> Answer:
     after = listed.after(ident)
-    place = f"/inbox/{after.id}" if after else "/inbox"
+    place = f"/inbox/{after.id}" if after and not after.elsewhere else "/inbox"
     return shell.elsewhere(f"{place}?done={ident}")
 
 

@@ -14,6 +14,7 @@ from remit.model.ids import SeriesId, TaskId, series_id
 from remit.model.series import Fate, Series, Slot
 from remit.model.status import Status
 from remit.model.task import SourceKind, Task
+from remit.server import refusals
 from remit.server.bodies import Body
 from remit.server.call import Answer, Call, Query, Route
 from remit.server.problem import Problem, Refused
@@ -83,6 +84,7 @@ async def show(call: Call) -> Answer:
         "often": calendar.often(sheet, marks) if span is Span.WEEK else [],
         "weeks": calendar.weeks(sheet, marks, now) if span is Span.MONTH else [],
         "rhythms": rhythms,
+        "refused": await call.house.db.read(refusals.look),
         "zone": call.house.zone,
         "now": now,
         "part_of_hour": round(now.minute / 0.6),

@@ -1,5 +1,6 @@
 """The list of what waits for the owner: decide, look at, fix, and what he has put off."""
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,8 +11,10 @@ from remit.model.group import Group
 from remit.model.ids import TaskId
 from remit.model.review import Review
 from remit.model.task import Task
+from remit.server import refusals
 from remit.server.call import Call
-from remit.server.web import ask, kinds, letter, shell, trail, words
+from remit.server.refusals import Refusal
+from remit.server.web import ask, kinds, letter, refused, shell, trail, words
 from remit.server.web.kinds import SORTS, Kind
 from remit.server.web.letter import Way
 from remit.store import events, inbox, search
@@ -26,15 +29,20 @@ _LAST: Final = 5  # events of a task; how it ended is among them
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     id: str  # of the review, or of a task that ended
-    task_id: TaskId
+    task_id: TaskId | None = None
     colour: str
     icon: str
     title: str
     says: str
     ways: tuple[Way, ...]
     meta: str
-    at: datetime
+    at: datetime | None  # nobody knows since when an event is refused
     back: datetime | None = None  # when it comes back, if it was put off
+    elsewhere: str = ""  # where it is seen to, if not here
+
+    @property
+    def href(self) -> str:
+        return self.elsewhere or f"/inbox/{self.id}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +86,7 @@ async def listed(call: Call) -> Listed:
     heaps = (
         Heap("Decide", found.needs.decide, tuple(asked)),
         Heap("Look at", found.needs.look, tuple(ended)),
-        Heap("Fix", found.needs.fix, (*broken, *failed)),
+        Heap("Fix", found.needs.fix, (*broken, *failed, *map(_refused, found.refused))),
     )
     later = tuple(_asked(call, each, now) for each in found.later)
     return Listed(tuple(heap for heap in heaps if heap.rows), later, found.needs, found.fresh)
@@ -102,6 +110,7 @@ class _Found:
     later: Sequence[Waiting]
     look: Sequence[Task]
     fix: Sequence[tuple[Task, str]]
+    refused: Sequence[Refusal]
     fresh: bool
 
 
@@ -115,6 +124,7 @@ def _read(tx: Tx, now: datetime) -> _Found:
         inbox.questions(tx, now, later=True, limit=MOST),
         inbox.look(tx, now, MOST),
         [(each, _why(tx, each)) for each in inbox.fix(tx, now, MOST)],
+        [each for each in refusals.look(tx) if not each.seen][:MOST],
         quiet and not search.page(tx, search.Filter(limit=1)).tasks,
     )
 
@@ -163,6 +173,23 @@ def _ended(call: Call, task: Task, kind: Kind, now: datetime, why: str = "") -> 
         ways=_ways(call, task),
         meta=tries if kind is Kind.FIX else verified(task),
         at=(task.completed_at or task.last_updated).astimezone(now.tzinfo),
+    )
+
+
+def _refused(each: Refusal) -> Row:
+    """An event that starts nothing: it is mended in its calendar."""
+    resource = each.resource
+    name = hashlib.sha256(f"{resource.account} {resource.path}".encode()).hexdigest()[:16]
+    return Row(
+        id=f"event-{name}",
+        colour=SORTS[Kind.FIX].colour,
+        icon="calendar",
+        title=each.title,
+        says=words.first_line(each.why),
+        ways=(),
+        meta=each.calendar,
+        at=None,
+        elsewhere=refused.HREF,
     )
 
 

@@ -6,7 +6,7 @@ Whatever breaks is a sentence about that one resource; the others go on.
 import asyncio
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 from typing import Final, TypeAlias
 from zoneinfo import ZoneInfo
@@ -47,7 +47,8 @@ class Reader:
         why = found if isinstance(found, str) else _objection(found, resource.uid)
         if why is not None or isinstance(found, str):
             # Known up to now alone: so it is tried again with the next roll.
-            refused = _with(resource, now, why)
+            title = glean.title(glean.value(resource.body, "SUMMARY"))
+            refused = replace(_with(resource, now, why), title=title)
             return Read(refused, (), frozenset(), since, fresh)
         taint = self._taint(resource.body, trusted=trusted)
         starts = tuple(_occurrence(slot, taint) for slot in found.slots)
@@ -89,16 +90,7 @@ def _objection(found: Expansion, uid: str) -> str | None:
 
 
 def _with(resource: Resource, until: datetime, why: str | None) -> Resource:
-    return Resource(
-        resource.account,
-        resource.calendar,
-        resource.path,
-        resource.etag,
-        resource.uid,
-        resource.body,
-        until,
-        why,
-    )
+    return replace(resource, until=until, why=why)
 
 
 def _occurrence(slot: Slot, taint: Taint) -> Occurrence:

@@ -10,7 +10,7 @@ import hashlib
 import logging
 from collections.abc import Iterable
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from remit.errors import Failed, NotFound, StoreTrouble
@@ -27,6 +27,8 @@ from remit.trigger.calendar.client import Clash, Dav, Gone, Place
 _LOG: Final = logging.getLogger("remit.calendar")
 PAUSE: Final = 5.0  # seconds between two looks at the journal
 _KEPT: Final = timedelta(days=30)  # what ended longer ago is not put in anew
+OLDEST: Final = timedelta(days=90)  # what ended longer ago is taken out
+_A_DAY: Final = timedelta(days=1)
 _PAGE: Final = 1_000
 _TRIES: Final = 3
 
@@ -40,6 +42,7 @@ class Mirror:
         self._db = db
         self._clock = clock
         self._token = ""
+        self._tidied: datetime | None = None
         self._writing: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -58,6 +61,7 @@ class Mirror:
             try:
                 await self.write()
                 await self.look()
+                await self.tidy()
             except (Failed, StoreTrouble):
                 pass  # the server or the store is away: later
             except Exception as error:  # noqa: BLE001 - what nobody foresaw must not end it
@@ -96,6 +100,18 @@ class Mirror:
                 await self._db.write(mirror.put, Copy(copy.task_id, "", copy.digest))
         self._token = changes.token
         return changed
+
+    async def tidy(self) -> int:
+        """Once a day, take out what ended long ago: a phone holds no list for ever."""
+        now = self._clock.now()
+        if self._tidied is not None and self._tidied <= now < self._tidied + _A_DAY:
+            return 0
+        old = await self._db.read(mirror.ended_before, now - OLDEST, _PAGE)
+        for copy in old:
+            await self._take_out(copy)
+        if len(old) < _PAGE:
+            self._tidied = now
+        return len(old)
 
     async def _set_right(self, copy: Copy) -> None:
         with suppress(Gone):

@@ -40,6 +40,7 @@ _LOG: Final = logging.getLogger("remit.calendar")
 GRACE: Final = timedelta(minutes=15)  # what was written shortly after its time still starts
 LEAD: Final = timedelta(days=1)  # so long before its time a start has its task
 LONGEST_NAP: Final = 30.0  # so late may a clock be noticed that was set, or a machine that slept
+KEPT: Final = timedelta(days=91)  # a start that was dropped; no look goes back as far as that
 _REDISCOVER: Final = timedelta(minutes=15)
 _ROLL: Final = timedelta(hours=1)
 _PAGE: Final = 200  # resources that are read and written down together
@@ -258,6 +259,7 @@ class Watch:
             return
         self._rolled = self._clock.now()
         await self._dismiss()
+        await self._db.write(occurrences.prune, self._rolled - KEPT)
         until = self._rolled + HORIZON - timedelta(days=1)
         short = await self._db.read(calendars.ending_before, until, 1_000_000)
         for resource in short:

@@ -1,0 +1,86 @@
+"""`remit notices`: what you were told lately, over which way, and a try of one."""
+
+from typing import Annotated, Final
+
+from cyclopts import App
+
+from remit import settings as house_settings
+from remit.cli import clock, codes, door, out, words
+from remit.cli.options import AsJson, flag
+from remit.cli.out import Ink, Piece
+from remit.errors import BadInput
+from remit.model.codec import Json, JsonMap
+from remit.model.notice import Notice, State
+from remit.server.notice_shapes import notice as shape
+from remit.store import notices
+from remit.store.glance import glance
+
+_MOST: Final = 500
+_WORDS: Final = {
+    State.NEW: ("waits", ""),
+    State.CLAIMED: ("on its way", "cyan"),
+    State.SENT: ("told", "green"),
+    State.UNKNOWN: ("nobody knows", "yellow"),
+    State.FAILED: ("failed", "red"),
+    State.DROPPED: ("not needed", "dim"),
+}
+_CODES: Final = {State.SENT.value: codes.DONE, State.NEW.value: codes.WAITS}
+
+app = App(name="notices")
+
+
+@app.default
+@app.command(name="ls")
+def ls(
+    *,
+    limit: Annotated[int, flag("How many.", "--limit", "-n")] = 20,
+    json: AsJson = False,
+) -> int:
+    """What you were told, newest first: over which way, and what came of it."""
+    if not 1 <= limit <= _MOST:
+        raise BadInput(f"--limit must be a number from 1 to {_MOST}, not {limit}.", field="limit")
+    settings = house_settings.load()
+    found: list[tuple[int, Notice]] = []
+    if settings.database.exists():
+        with glance(settings.database) as tx:
+            found = notices.recent(tx, None, limit)
+    if json:
+        listed: list[Json] = [shape(each) for _, each in found]
+        out.emit({"notices": listed})
+        return codes.DONE
+    if not found:
+        out.say("Nothing was told yet; `remit notices test WAY` tries a way out.")
+        return codes.DONE
+    heads: list[Piece] = [Ink(head, "dim") for head in ("WHEN", "KIND", "WAY", "STATE", "TITLE")]
+    out.table([heads, *(_row(each) for _, each in found)])
+    return codes.DONE
+
+
+@app.command(name="test")
+def try_out(
+    way: Annotated[str, flag("conversation, push, or a channel's name.")],
+    /,
+    *,
+    json: AsJson = False,
+) -> int:
+    """Send a test notice over one way, and show what came of it."""
+    with door.opened(house_settings.load()) as house:
+        told = house.test_notice(way)
+    if json:
+        out.emit(told)
+    else:
+        _say(told)
+    return _CODES.get(str(told["state"]), codes.FAILED)
+
+
+def _say(told: JsonMap) -> None:
+    word, style = _WORDS[State(str(told["state"]))]
+    why = f" {told['why']}" if told["why"] else ""
+    out.line(f"{told['way']}: ", Ink(word, style), f".{why}")
+
+
+def _row(each: Notice) -> list[Piece]:
+    word, style = _WORDS[each.state]
+    why = f" ({each.why.rstrip('.')})" if each.why and each.state is not State.SENT else ""
+    when = Ink(words.relative(each.made, clock.now()), "dim")
+    return [when, each.news.value, each.way, Ink(word, style), each.telling.title + why]

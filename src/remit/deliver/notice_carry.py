@@ -1,0 +1,211 @@
+"""One message with notices in it: sent once, settled by its answer, looked into if nobody knows.
+
+Only a channel that knows a message by its key, or can look it up, clears a doubt. What never left
+may go again, as the channel asks for; what may have arrived does not.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta, tzinfo
+from typing import Final
+
+from remit.deliver import notice_text
+from remit.deliver.courier import PATIENCE, ask
+from remit.deliver.notice_text import Words
+from remit.deliver.push import Push, Shown
+from remit.failpoint import failpoint
+from remit.model.delivery import (
+    Accepted,
+    Answer,
+    Keeps,
+    Locked,
+    Parcel,
+    Refused,
+    Retry,
+    Unknown,
+)
+from remit.model.ids import Ids
+from remit.model.notice import PUSH, News, Notice, State
+from remit.model.permit import Reach, Unsure
+from remit.ports import Channel, Clock, Reconciles
+from remit.settings import Notices
+from remit.store import notices
+from remit.store.database import Database
+from remit.store.notices import Settled
+
+MOST_TRIES: Final = 6
+_LOCKED: Final = 900.0  # seconds until a channel that lacks something is tried again
+_PAUSES: Final = (30.0, 60.0, 300.0, 900.0, 3600.0)
+_LOOK: Final = 60.0  # seconds between two looks into a doubt
+_NOBODY: Final = "No browser listens."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What it stands on."""
+
+    db: Database
+    clock: Clock
+    ids: Ids
+    zone: tzinfo
+    channels: Mapping[str, Channel]
+    reach: Callable[[str], Reach | Unsure]  # where the owner is on a channel
+    push: Push
+    words: Words
+    wishes: Callable[[], Notices]
+    next_digest: Callable[[datetime, date | None], datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """One message: what is in it, and by what it goes."""
+
+    found: tuple[Notice, ...]
+    over: str
+    body: str
+    day: date | None = None  # whose digest it is
+
+    @property
+    def key(self) -> str:
+        return self.found[0].id
+
+
+class Carrier:
+    def __init__(self, around: Around, patience: float = PATIENCE) -> None:
+        self._around = around
+        self._db, self._clock = around.db, around.clock
+        self._patience = patience
+
+    async def send(self, load: Load) -> bool:
+        """Send a message that is claimed, and write down what came of it.
+
+        False says of a digest that it was refused: it never left, and is nobody's any more.
+        """
+        answer = await (self._pushed(load) if load.over == PUSH else self._sent(load))
+        failpoint("notice:answered")
+        return await self._settle(load, answer)
+
+    async def _pushed(self, load: Load) -> Answer | None:
+        first = load.found[0]
+        shown = Shown(
+            load.body,
+            notice_text.place(load.found),
+            _about(load.found),
+            any(each.news is News.QUESTION for each in load.found),
+            max(each.made for each in load.found),
+        )
+
+        async def still() -> bool:
+            return await self._db.read(notices.is_wanted, first, self._clock.now())
+
+        took = await self._around.push.tell(shown, still)
+        if took is None:
+            return None
+        return Accepted(f"{took} browsers") if took else Refused("No browser's service took it.")
+
+    async def _sent(self, load: Load) -> Answer:
+        reach = self._around.reach(load.over)
+        if isinstance(reach, Unsure):
+            return Refused(reach.sentence)
+        attempt = load.found[0].attempts + 1
+        parcel = Parcel(load.key, reach.address, load.body, attempt)
+        channel = self._around.channels.get(load.over)
+        return await ask(channel, load.over, parcel, self._patience)
+
+    async def _settle(self, load: Load, answer: Answer | None) -> bool:
+        now = self._clock.now()
+        never_left = isinstance(answer, Locked) or (
+            isinstance(answer, Retry) and not answer.doubtful
+        )
+        if never_left and isinstance(answer, Retry | Locked):
+            await self._again(load, answer, now)
+            return True
+        if load.day is not None and isinstance(answer, Refused):
+            why, day = answer.why, load.day
+            await self._db.write(notices.release_notices, load.key, now, why, day=day)
+            return False
+        await self._db.write(notices.settle_notices, load.key, self._came(load, answer, now), now)
+        return True
+
+    def _came(self, load: Load, answer: Answer | None, now: datetime) -> Settled:
+        match answer:
+            case None:
+                return Settled(State.DROPPED, _NOBODY)
+            case Accepted(ref):
+                return Settled(State.SENT, receipt=ref)
+            case Refused(why):
+                return Settled(State.FAILED, why)
+            case Unknown(why) | Retry(why) | Locked(why):
+                looks = self._looks(load.over) is not None
+                due = now + timedelta(seconds=_LOOK) if looks else None
+                return Settled(State.UNKNOWN, why, due=due)
+
+    async def _again(self, load: Load, answer: Retry | Locked, now: datetime) -> None:
+        """It never left: later, as the channel asks for, and not for ever."""
+        tries = load.found[0].attempts + 1
+        spends = not isinstance(answer, Retry) or answer.spends
+        if spends and tries >= MOST_TRIES:
+            settled = Settled(State.FAILED, answer.why)
+            await self._db.write(notices.settle_notices, load.key, settled, now)
+            return
+        pause = _PAUSES[min(tries, len(_PAUSES)) - 1]
+        if isinstance(answer, Locked):
+            pause = _LOCKED
+        elif answer.after is not None:
+            pause = max(answer.after, 1.0)
+        due = now + timedelta(seconds=pause)
+        await self._db.write(
+            notices.release_notices, load.key, due, answer.why, spends=spends, day=load.day
+        )
+
+    # A doubt ------------------------------------------------------------------------------------
+
+    def _looks(self, way: str) -> Reconciles | None:
+        """The channel, if it can clear a doubt by itself."""
+        channel = self._around.channels.get(way)
+        if channel is None or channel.keeps not in (Keeps.KEY, Keeps.LOOKUP):
+            return None
+        able: object = channel
+        return able if isinstance(able, Reconciles) else None
+
+    async def look_into(self, each: Notice, now: datetime) -> None:
+        """What became of a message that nobody knows about; the rest of it is settled with it."""
+        if each.parcel != each.id:
+            return
+        channel, over = self._looks(each.over or ""), each.over or ""
+        found = await self._found(channel, each, over) if channel else None
+        match found:
+            case Accepted(ref):
+                settled = Settled(State.SENT, receipt=ref)
+            case Refused(why):
+                settled = Settled(State.FAILED, why)
+            case Retry(why):
+                await self._db.write(notices.release_notices, each.id, now, why)
+                return
+            case _:
+                settled = Settled(State.UNKNOWN, each.why, due=_next_look(channel, each, now))
+        await self._db.write(notices.settle_notices, each.id, settled, now)
+
+    async def _found(self, channel: Reconciles, each: Notice, over: str) -> Answer | None:
+        reach = self._around.reach(over)
+        if isinstance(reach, Unsure):
+            return None
+        parcel = Parcel(each.id, reach.address, each.body or "", each.attempts, each.claimed)
+        with suppress(Exception):  # who cannot look has found nothing
+            async with asyncio.timeout(self._patience):
+                return await channel.find(parcel)
+        return None
+
+
+def _about(found: Sequence[Notice]) -> str:
+    """What is replaced on a screen by what is said about the same thing later."""
+    return found[0].telling.href.rpartition("/")[2] if len(found) == 1 else "many"
+
+
+def _next_look(channel: Reconciles | None, each: Notice, now: datetime) -> datetime | None:
+    if channel is None or each.claimed is None:
+        return None
+    until = each.claimed + timedelta(seconds=channel.grace)
+    return now + timedelta(seconds=_LOOK) if now < until else None

@@ -1,0 +1,118 @@
+"""The words of a notice: a title, one line, a link; whatever a title holds, it is only words.
+
+A title may come from a stranger's mail or calendar. So nothing of it marks up a letter, leads
+anywhere, or begins a line: the one link in a notice is the dashboard's.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from remit.model.notice import News, Notice
+
+FEW: Final = 5  # of one sort in a message; more are only counted
+MOST_LINES: Final = 20
+MOST_TITLE: Final = 80
+MOST_LINE: Final = 160
+MOST_PUSHED: Final = 60
+_LEADS: Final = re.compile(r"[a-z][a-z0-9+.-]*://\S+|www\.\S+", re.IGNORECASE)
+# What marks up markdown or HTML becomes what marks up nothing.
+_INERT: Final = str.maketrans("*`~[]<>\\|", "·'-()()//")
+_READ: Final = 1_000  # characters of a text that are looked at; no notice shows as many
+_ONE: Final[Mapping[News, str]] = {
+    News.QUESTION: "“{title}” needs you: {line}",
+    News.DONE: "“{title}” is done.",
+    News.FAILED: "“{title}” failed: {line}",
+    News.LOST: "A message of “{title}” did not arrive: {line}",
+    News.MISSED: "“{title}”: {line}",
+    News.REFUSED: "“{title}” in your calendar starts nothing: {line}",
+    News.TEST: "{title}",
+}
+_MANY: Final[Mapping[News, tuple[str, str]]] = {
+    News.QUESTION: ("1 task needs you", "{n} tasks need you"),
+    News.DONE: ("1 task is done", "{n} tasks are done"),
+    News.FAILED: ("1 task failed", "{n} tasks failed"),
+    News.LOST: ("1 message did not arrive", "{n} messages did not arrive"),
+    News.MISSED: ("1 run was missed or left out", "{n} runs were missed or left out"),
+    News.REFUSED: ("1 event of a calendar starts nothing", "{n} events of calendars start nothing"),
+    News.TEST: ("1 test", "{n} tests"),
+}
+_BARE: Final[Mapping[News, str]] = {
+    News.QUESTION: "{agent} needs you",
+    News.DONE: "A task is done",
+    News.FAILED: "A task failed",
+    News.LOST: "A message did not arrive",
+    News.MISSED: "A run was missed",
+    News.REFUSED: "An event of a calendar starts nothing",
+    News.TEST: "This is a test",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Who speaks, what must never be said, and where the dashboard is."""
+
+    agent: str
+    hide: Callable[[str], str]
+    root: Callable[[], str]
+
+    def body(self, found: Sequence[Notice]) -> str:
+        """One message with all of these in it."""
+        if len(found) == 1:
+            return f"{self.one(found[0])} {self._link(found[0].telling.href)}"
+        kinds = Counter(each.news for each in found)
+        if len(kinds) == 1 and len(found) > FEW:
+            return f"{_count(found[0].news, len(found))}. {self._link(_list_of(found[0].news))}"
+        return self.digest(found)
+
+    def digest(self, found: Sequence[Notice]) -> str:
+        """What was gathered: how much of each sort, then line by line as far as there is room."""
+        kinds = Counter(each.news for each in found)
+        head = ", ".join(_count(news, n) for news, n in kinds.items()) + "."
+        lines = [f"- {self.one(each)}" for each in found[:MOST_LINES]]
+        more = [f"- and {len(found) - MOST_LINES} more"] if len(found) > MOST_LINES else []
+        return "\n".join([f"{self.agent}: {head}", "", *lines, *more, "", self._link("/inbox")])
+
+    def one(self, notice: Notice) -> str:
+        """One notice in one line, without its link."""
+        told = notice.telling
+        title = plain(self.hide(told.title), MOST_TITLE) or "Something without a title"
+        line = plain(self.hide(told.line), MOST_LINE)
+        return _ONE[told.news].format(title=title, line=line).rstrip(": ")
+
+    def pushed(self, found: Sequence[Notice], *, named: bool) -> str:
+        """What a lock screen shows: that something is, and only if the owner wants it, what."""
+        first = found[0]
+        if len(found) > 1:
+            kinds = Counter(each.news for each in found)
+            return ", ".join(_count(news, n) for news, n in kinds.items()) + "."
+        said = _BARE[first.news].format(agent=self.agent)
+        title = plain(self.hide(first.telling.title), MOST_PUSHED)
+        return f"{said}: {title}" if named and title else f"{said}."
+
+    def _link(self, href: str) -> str:
+        return self.root().rstrip("/") + href
+
+
+def place(found: Sequence[Notice]) -> str:
+    """Where in the dashboard these are seen to."""
+    return found[0].telling.href if len(found) == 1 else _list_of(found[0].news)
+
+
+def plain(text: str, most: int) -> str:
+    """A text as words on one line, cut where there is no more room."""
+    # What nobody sees goes first: it may stand in the middle of an address.
+    seen = "".join(char for char in text[:_READ] if char.isprintable() or char.isspace())
+    line = _LEADS.sub("(link)", " ".join(seen.split())).translate(_INERT)
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+def _count(news: News, number: int) -> str:
+    one, many = _MANY[news]
+    return one if number == 1 else many.format(n=number)
+
+
+def _list_of(news: News) -> str:
+    return "/tasks" if news is News.DONE else "/schedule" if news is News.MISSED else "/inbox"

@@ -1,0 +1,199 @@
+"""Which event tells the owner something, and in what words."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from remit.model.delivery import Delivery, DeliveryStatus
+from remit.model.event import Event, Kind
+from remit.model.ids import TaskId
+from remit.model.notice import News, Telling
+from remit.model.status import TERMINAL, Actor, Status
+from remit.model.task import Task
+
+_MOST_TOLD: Final = 4_000  # characters of a result
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """One line about a task, for whoever looks at the terminal that Remit runs in."""
+
+    task_id: TaskId
+    text: str
+    urgent: bool = False
+
+
+def remark(event: Event, title: str) -> Remark | None:
+    """One line for the terminal, or nothing: most of what happens needs no word."""
+    if event.task_id is None:
+        return None
+    if event.kind is Kind.REVIEW_OPENED:
+        return Remark(event.task_id, f"{title}: {event.data['question']}", urgent=True)
+    if event.kind is Kind.TASK_MOVED and event.data["to"] in TERMINAL:
+        return Remark(event.task_id, f"{title}: {_ended(event)}")
+    if event.kind is Kind.DELIVERY_REPORTED and event.data["answer"] == "refused":
+        said = f"{title}: a message did not arrive. {event.data.get('note', '')}".rstrip()
+        return Remark(event.task_id, said, urgent=True)
+    return None
+
+
+def news(event: Event) -> News | None:
+    """Whether an event is told the owner, and as what.
+
+    What intake asks is asked in the answer to what was said; what the owner cancelled, he knows.
+    """
+    says = _TELLS.get(event.kind)
+    return says(event) if says else None
+
+
+def telling(event: Event, task: Task | None) -> Telling | None:
+    """What is told of an event, for every way; None if nobody is told."""
+    found = news(event)
+    if found is None:
+        return None
+    title = task.title if task else str(event.data.get("title") or event.data.get("uid") or "")
+    return Telling(
+        news=found,
+        about=_about(event, found),
+        title=title,
+        line=_line(event, found),
+        href=_href(event, found),
+        text=told(found, event, task, title),
+        seq=event.seq,
+        task_id=event.task_id,
+    )
+
+
+def told(news: News, event: Event, task: Task | None, title: str) -> str:
+    """What is said in the conversation; a result for the owner is told whole."""
+    if news is News.DONE and task is not None:
+        return "\n\n".join([_done(task), *_results(task)])
+    where = str(event.data.get("account", ""))
+    return _SAYS[news].format(title=title, why=_line(event, news), where=where).rstrip()
+
+
+def many(found: Sequence[Telling]) -> str:
+    """Several of one sort in one turn: how many, and the first of them."""
+    shown = [f"- {each.text}" for each in found[:_SHOWN]]
+    more = [f"- and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
+    head = f"{len(found)} {_MANY[found[0].news]}:"
+    return "\n".join([head, *shown, *more])
+
+
+def _asked(event: Event) -> News | None:
+    return None if event.actor is Actor.INTAKE else News.QUESTION
+
+
+def _moved(event: Event) -> News | None:
+    missed = News.MISSED if event.data.get("fate") else None
+    return _ENDS.get(str(event.data["to"]), missed)
+
+
+def _reported(event: Event) -> News | None:
+    return News.LOST if event.data["answer"] == "refused" else None
+
+
+def _updated(event: Event) -> News | None:
+    return News.MISSED if event.data.get("what") == "slots skipped" else None
+
+
+def _noted(event: Event) -> News | None:
+    # A start that had a task is told of with that task.
+    return None if event.data.get("task") else _NOTED.get(str(event.data.get("what")))
+
+
+def _line(event: Event, news: News) -> str:
+    data = event.data
+    match news:
+        case News.QUESTION:
+            return str(data["question"])
+        case News.DONE | News.FAILED:
+            return str(data.get("note") or data.get("summary") or "")
+        case News.MISSED:
+            return _missed(event)
+        case _:
+            return str(data.get("note") or data.get("why") or "")
+
+
+def _missed(event: Event) -> str:
+    """How many runs, and why; a note of a task says that it was skipped already."""
+    slots = event.data.get("slots")
+    if isinstance(slots, int):
+        runs = "One run was" if slots == 1 else f"{slots} runs were"
+        return f"{runs} left out: {event.data['why']}."
+    if event.kind is Kind.CALENDAR_NOTED:
+        return f"A run was left out: {event.data['why']}."
+    return str(event.data.get("note") or "")
+
+
+def _about(event: Event, news: News) -> str:
+    """One name for one thing: an event of a calendar is refused once as it is."""
+    if news is not News.REFUSED:
+        return f"event:{event.seq}"
+    names = ("account", "calendar", "path", "uid", "etag")
+    whole = "\x1f".join(str(event.data.get(name, "")) for name in names)
+    return "refused:" + hashlib.sha256(whole.encode()).hexdigest()
+
+
+def _href(event: Event, news: News) -> str:
+    if news is News.QUESTION:
+        return f"/inbox/{event.data['review']}"
+    if news is News.REFUSED:
+        return "/schedule#refused"
+    return f"/tasks/{event.task_id}" if event.task_id else "/schedule"
+
+
+def _done(task: Task) -> str:
+    went = [_way(each) for each in task.delivery if _is_out(each) and not _is_here(each)]
+    sent = f" Sent: {', '.join(dict.fromkeys(went))}." if went else ""
+    came = "" if task.delivery else f" {task.result_summary or ''}".rstrip()
+    return f"“{task.title}” is done.{sent}{came}"
+
+
+def _results(task: Task) -> list[str]:
+    """What the owner was to read in the dashboard."""
+    mine = [each.body or each.content or "" for each in task.delivery if _is_here(each)]
+    return [text if len(text) <= _MOST_TOLD else text[:_MOST_TOLD] + "…" for text in mine if text]
+
+
+def _is_out(delivery: Delivery) -> bool:
+    return delivery.status is DeliveryStatus.SENT
+
+
+def _is_here(delivery: Delivery) -> bool:
+    return delivery.channel == "dashboard" and delivery.recipient is None
+
+
+def _way(delivery: Delivery) -> str:
+    return f"{delivery.channel} to {delivery.recipient or 'you'}"
+
+
+def _ended(event: Event) -> str:
+    to = Status(str(event.data["to"]))
+    said = event.data.get("note") or event.data.get("summary")
+    return f"{to.value}. {said}" if said else f"{to.value}."
+
+
+_SHOWN: Final = 5
+_TELLS: Final[Mapping[Kind, Callable[[Event], News | None]]] = {
+    Kind.REVIEW_OPENED: _asked,
+    Kind.TASK_MOVED: _moved,
+    Kind.DELIVERY_REPORTED: _reported,
+    Kind.TASK_UPDATED: _updated,
+    Kind.CALENDAR_NOTED: _noted,
+}
+_SAYS: Final = {
+    News.QUESTION: "“{title}” needs you: {why}",
+    News.DONE: "“{title}” is done.",
+    News.FAILED: "“{title}” failed. {why}",
+    News.LOST: "A message of “{title}” did not arrive. {why}",
+    News.MISSED: "“{title}”: {why}",
+    News.REFUSED: "“{title}” in your calendar {where} starts nothing. {why}",
+}
+_ENDS: Final = {Status.COMPLETED.value: News.DONE, Status.FAILED.value: News.FAILED}
+_NOTED: Final = {"skipped": News.MISSED, "refused": News.REFUSED}
+_MANY: Final = {
+    News.MISSED: "runs were missed or left out",
+    News.REFUSED: "events of your calendars start nothing",
+}

@@ -1,0 +1,86 @@
+"""Where the owner is told something, and from when on.
+
+Where he has just spoken he is told there, and nowhere beside it. In his quiet hours nobody disturbs
+him with what he did not call urgent; it waits for their end, and comes as one. A conversation
+disturbs nobody.
+"""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+
+from remit.model.delivery import DeliveryStatus
+from remit.model.notice import CONVERSATION, DIGEST, PUSH, News, Post
+from remit.model.quiet import Quiet
+from remit.model.task import Task
+from remit.settings import Notices
+
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How things stand at the moment something is told."""
+
+    now: datetime
+    here: str | None  # where the owner has just spoken
+    digested: date | None  # the day whose digest went out last
+    listens: bool = True  # whether a browser asked to be told
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What the owner wants. His wishes are asked for each time: he may change them."""
+
+    wishes: Callable[[], Notices]
+    quiet: Quiet | None
+    zone: tzinfo
+    channels: Collection[str]  # that he can be written to by
+
+    def posts(self, news: News, task: Task | None, stands: Standing) -> tuple[Post, ...]:
+        """Every way that something is told, and when."""
+        wanted = self.wishes().ways(news)
+        at_once = [way for way in wanted if way != DIGEST]
+        elsewhere = any(way != CONVERSATION for way in at_once)
+        if at_once and stands.here is not None:
+            at_once = self._here(wanted, stands.here)
+        if not stands.listens:
+            at_once = [way for way in at_once if way != PUSH]
+        found = [self._post(news, way, stands) for way in at_once if not _has(task, news, way)]
+        if elsewhere and stands.here is not None:
+            found = [replace(post, instead=post.way == CONVERSATION) for post in found]
+        if DIGEST in wanted:
+            found.append(Post(DIGEST, self.next_digest(stands.now, stands.digested), held=True))
+        return tuple(found)
+
+    def next_digest(self, now: datetime, digested: date | None) -> datetime:
+        """When the next one is due: on a day that had none yet."""
+        day, at = now.astimezone(self.zone).date(), self.wishes().morning
+        while _moment(day, at, self.zone) <= now or (digested is not None and day <= digested):
+            day += _DAY
+        return _moment(day, at, self.zone)
+
+    def _here(self, wanted: Collection[str], here: str) -> list[str]:
+        kept = [CONVERSATION] if CONVERSATION in wanted else []
+        there = here if here in self.channels else CONVERSATION
+        return list(dict.fromkeys([*kept, there]))
+
+    def _post(self, news: News, way: str, stands: Standing) -> Post:
+        wishes, now = self.wishes(), stands.now
+        silent = way == CONVERSATION or stands.here is not None or news.value in wishes.urgent
+        until = None if silent or self.quiet is None else self.quiet.until(now, self.zone)
+        return Post(way, until or now, held=until is not None)
+
+
+def _has(task: Task | None, news: News, way: str) -> bool:
+    """Whether the owner has got the result itself that way: then he need not hear of it."""
+    if task is None or news is not News.DONE:
+        return False
+    sent = (each for each in task.delivery if each.status is DeliveryStatus.SENT)
+    return any(each.channel == way and each.recipient is None for each in sent)
+
+
+def _moment(day: date, at: time, zone: tzinfo) -> datetime:
+    """On a day that has no such hour, the hour after; on one that has it twice, the first."""
+    local = datetime.combine(day, at, zone)
+    return datetime.fromtimestamp(local.timestamp(), tz=UTC)

@@ -1,0 +1,106 @@
+"""What the owner changes in the notices part of the settings, and a way tried out."""
+
+import asyncio
+import os
+from dataclasses import replace
+from typing import Annotated, Final
+
+from pydantic import BeforeValidator, Field
+
+from remit.errors import BadInput
+from remit.model.caller import Scope
+from remit.model.notice import CONVERSATION
+from remit.server.bodies import Body
+from remit.server.call import Answer, Call, Route
+from remit.server.notices import TriedWay
+from remit.server.web import notices_seen, settings
+from remit.settings import DEFAULT_FILE, Notices, edit, load
+from remit.settings.notices import check, check_hour
+
+_FILE: Final = "settings.toml"
+_KEPT: Final = "Kept in settings.toml; it holds from now on."
+_OUTDONE: Final = "Kept in settings.toml, but a variable of the environment counts instead."
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+Words = Annotated[
+    tuple[Annotated[str, Field(max_length=100)], ...],
+    BeforeValidator(_listed),
+    Field(max_length=40),
+]
+
+
+class NewWishes(Body):
+    """What the form says: for each kind its ways; a kind without one is told nowhere."""
+
+    question: Words = ()
+    done: Words = ()
+    failed: Words = ()
+    lost: Words = ()
+    missed: Words = ()
+    refused: Words = ()
+    urgent: Words = ()
+    digest_at: Annotated[str, Field(max_length=20)] = "08:00"
+    digest_over: Words = (CONVERSATION,)
+
+
+async def save(call: Call) -> Answer:
+    """Write the wishes into settings.toml; they hold from now on."""
+    said, house = call.read(NewWishes), call.house
+    told = {name: getattr(said, name) for name in NewWishes.model_fields}
+    wanted = replace(house.wishes.notices, **told)
+    path = house.settings.home / _FILE
+    try:
+        check_hour(wanted.digest_at, "the form")
+        check(wanted, house.settings.channels)
+        await asyncio.to_thread(edit.put, path, "notices", told, DEFAULT_FILE)
+        holds = await asyncio.to_thread(_holding, call)
+    except BadInput as bad:
+        return await settings.section(call, "notices", {"wrong": str(bad)}, 422)
+    house.wishes.notices = holds
+    said_now = _KEPT if holds == wanted else _OUTDONE
+    return await settings.section(call, "notices", {"said": said_now})
+
+
+async def try_out(call: Call) -> Answer:
+    """Tell over one way that this is a test, and say how that went."""
+    way = call.read(TriedWay).way
+    try:
+        found = await call.house.herald.test(way)
+    except BadInput as bad:
+        return await settings.section(call, "notices", {"wrong": str(bad)}, 422)
+    told = notices_seen.told(found, notices_seen.ways(call))
+    return await settings.section(call, "notices", {"said": told})
+
+
+def _holding(call: Call) -> Notices:
+    """What the file and the environment say together."""
+    environ = {**os.environ, "REMIT_HOME": str(call.house.settings.home)}
+    return load(environ).notices
+
+
+ROUTES: Final = (
+    Route(
+        method="POST",
+        path="/settings/notices",
+        does=save,
+        says="What is told where",
+        gives="Page",
+        page=True,
+        body=NewWishes,
+        scope=Scope.ADMIN,
+    ),
+    Route(
+        method="POST",
+        path="/settings/notices/test",
+        does=try_out,
+        says="Try a way out",
+        gives="Page",
+        page=True,
+        body=TriedWay,
+        scope=Scope.ADMIN,
+    ),
+)

@@ -1,0 +1,112 @@
+"""Where the owner is told what, and when: `[notices]`."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import time
+from typing import Final
+
+from remit.errors import BadInput
+from remit.model.notice import CONVERSATION, DIGEST, KINDS, NONE, PUSH, WAYS, News
+
+_HOUR: Final = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
+_LINK: Final = re.compile(r"https?://[\w.:\[\]-]+(/[!-~]*)?")
+_CONTACT: Final = re.compile(r"(mailto:[^\s@]+@|https://)[\w.-]+\.[\w-]+[!-~]*")
+_PUSHES: Final = ("bare", "title")
+
+
+@dataclass(frozen=True, slots=True)
+class Notices:
+    """For each kind the ways that it is told; none of them is none.
+
+    What needs the owner waits for him in the inbox in any case.
+    """
+
+    question: tuple[str, ...] = (CONVERSATION, PUSH)
+    done: tuple[str, ...] = (CONVERSATION,)
+    failed: tuple[str, ...] = (CONVERSATION, PUSH)
+    lost: tuple[str, ...] = (CONVERSATION, PUSH)  # a message that did not arrive after all
+    missed: tuple[str, ...] = (CONVERSATION,)  # a run that was missed, or left out by a rule
+    refused: tuple[str, ...] = (CONVERSATION,)  # an event of a calendar that starts nothing
+    urgent: tuple[str, ...] = ()  # kinds that are told in the quiet hours, too
+    digest_at: str = "08:00"  # on the owner's clock
+    digest_over: tuple[str, ...] = (CONVERSATION,)  # the first of these that can be used
+    link: str = ""  # where the dashboard is for who reads a notice; else where it listens
+    push: str = "bare"  # what a lock screen shows: that somebody is needed, or the `title` too
+    push_contact: str = ""  # whom a push service may write to: `mailto:…` or `https://…`
+
+    def ways(self, news: News) -> tuple[str, ...]:
+        """How a kind is told."""
+        found: tuple[str, ...] = getattr(self, news.value)
+        return found
+
+    @property
+    def morning(self) -> time:
+        return time.fromisoformat(self.digest_at)
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """Every channel that is named anywhere."""
+        named = [*self.digest_over, *(way for news in KINDS for way in self.ways(news))]
+        return tuple(dict.fromkeys(way for way in named if way not in WAYS))
+
+
+def words(key: str, value: object, where: str) -> tuple[str, ...]:
+    """A list of words, or one text with commas; `none` stands alone and is none of them."""
+    parted = value.split(",") if isinstance(value, str) else value
+    if not isinstance(parted, Sequence) or not all(isinstance(each, str) for each in parted):
+        example = '["question"]' if key == "urgent" else '["conversation", "push"]'
+        sentence = f"{key} in {where} must be a list such as {example}, or none; not {value!r:.60}."
+        raise BadInput(sentence, field=key)
+    found = tuple(dict.fromkeys(filter(None, (each.strip() for each in parted))))
+    if NONE in found and len(found) > 1:
+        raise BadInput(f"{key} in {where} says none and something else; choose one.", field=key)
+    return () if NONE in found else found
+
+
+def check(notices: Notices, channels: Iterable[str]) -> None:
+    """Refuse a word that names no way, no channel of the settings, and no kind."""
+    named = tuple(channels)
+    for news in KINDS:
+        _known(news.value, notices.ways(news), (*WAYS, *named), f"{NONE} alone, or some of ")
+    _known("digest_over", notices.digest_over, (CONVERSATION, *named), "one or more of ")
+    _known("urgent", notices.urgent, tuple(KINDS), f"{NONE}, or some of ")
+    if not notices.digest_over and any(DIGEST in notices.ways(news) for news in KINDS):
+        sentence = f"digest_over in [notices] is empty, but a kind is told by {DIGEST}; name a way."
+        raise BadInput(sentence, field="digest_over")
+
+
+def _known(key: str, said: Iterable[str], known: tuple[str, ...], right: str) -> None:
+    for word in said:
+        if word not in known:
+            sentence = f"{key} in [notices] has {word!r:.60}; it may be {right}{', '.join(known)}."
+            raise BadInput(sentence, field=key)
+
+
+# Texts that must be of a certain form -------------------------------------------------------------
+
+
+def check_hour(text: str, where: str) -> None:
+    if not _HOUR.fullmatch(text):
+        sentence = f"digest_at in {where} is {text!r:.60}; one looks like 08:00."
+        raise BadInput(sentence, field="digest_at")
+
+
+def check_link(text: str, where: str) -> None:
+    if not _LINK.fullmatch(text):
+        sentence = f"link in {where} is {text!r:.60}; one looks like https://remit.example.org."
+        raise BadInput(sentence, field="link")
+
+
+def check_push(text: str, where: str) -> None:
+    if text not in _PUSHES:
+        sentence = f"push in {where} is {text!r:.60}; it may be {' or '.join(_PUSHES)}."
+        raise BadInput(sentence, field="push")
+
+
+def check_contact(text: str, where: str) -> None:
+    if not _CONTACT.fullmatch(text):
+        sentence = (
+            f"push_contact in {where} is {text!r:.60}; one looks like mailto:you@example.org."
+        )
+        raise BadInput(sentence, field="push_contact")

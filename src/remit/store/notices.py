@@ -1,0 +1,368 @@
+"""What the owner is told: decided once with the place in the journal, claimed before a byte leaves.
+
+No row of the journal comes of a notice: what is told can never be told about.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Final
+
+from remit.model.conversation import Conversation
+from remit.model.delivery import Report
+from remit.model.event import Event
+from remit.model.ids import ReviewId, TaskId
+from remit.model.notice import CONVERSATION, News, Notice, State, Telling
+from remit.store import calendars, conversations, events, reviews, rows, tasks
+from remit.store.conversations import Said
+from remit.store.database import Params, Row, Tx
+
+CUT: Final = "Remit ended between the send and its record."
+_RESTORED: Final = "Restored from a backup; it may be told already."
+_DIGESTED: Final = "digested"
+_AHEAD: Final = timedelta(days=7)
+_EVER: Final = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What came of a message. A doubt is looked into at `due`, if ever."""
+
+    state: State
+    why: str | None = None
+    receipt: str | None = None
+    due: datetime | None = None
+
+
+# Decided ------------------------------------------------------------------------------------------
+
+
+def decide(
+    tx: Tx,
+    said: Sequence[tuple[Conversation, Said]],
+    made: Sequence[Notice],
+    upto: int,
+    now: datetime,
+) -> bool:
+    """Say what is said in conversations, put in what is told otherwise, and keep how far it came.
+
+    All in one write. Tell whether anything waits to be sent.
+    """
+    conversations.tell(tx, said, upto, now)
+    waits = False
+    for each in made:
+        if each.way == CONVERSATION and not conversations.is_said(tx, each.parcel or ""):
+            continue  # that conversation was put away meanwhile
+        waits |= put(tx, each) and each.state is State.NEW
+    return waits
+
+
+def is_told(tx: Tx, about: str, way: str) -> bool:
+    """Whether something was told over a way, or is about to be."""
+    return tx.one("find_told", {"about": about, "way": way}) is not None
+
+
+def put(tx: Tx, new: Notice) -> bool:
+    """Put a notice in; False if that was told over this way before, or is about to be."""
+    telling = new.telling
+    columns: Params = {
+        "id": new.id,
+        "seq": telling.seq,
+        "about": telling.about,
+        "kind": telling.news.value,
+        "way": new.way,
+        "task": telling.task_id,
+        "title": telling.title,
+        "line": telling.line,
+        "href": telling.href,
+        "state": new.state.value,
+        "made": rows.ms(new.made),
+        "due": rows.ms(new.due) if new.due else None,
+        "held": new.held,
+        "told": rows.ms(new.told) if new.told else None,
+    }
+    return tx.run("put_notice", columns) == 1
+
+
+# Told ---------------------------------------------------------------------------------------------
+
+
+def due(tx: Tx, now: datetime, limit: int = 500) -> list[Notice]:
+    """What is to be told by now, and what is in doubt and to be looked into."""
+    found = tx.all("list_due_notices", {"now": rows.ms(now), "limit": limit})
+    return [_notice(row) for row in found]
+
+
+def soonest(tx: Tx) -> datetime | None:
+    """When there is something to do next."""
+    row = tx.one("next_due_notice")
+    return rows.moment(row["at"]) if row else None
+
+
+def weed(tx: Tx, found: Sequence[Notice], now: datetime) -> list[Notice]:
+    """Drop what the owner knows by now; return what is left to be told."""
+    left: list[Notice] = []
+    for each in found:
+        why = _known(tx, each, now)
+        if why is None:
+            left.append(each)
+        else:
+            drop(tx, each, why)
+    return left
+
+
+def is_wanted(tx: Tx, notice: Notice, now: datetime) -> bool:
+    """Whether the owner must still be told."""
+    return _known(tx, notice, now) is None
+
+
+def drop(tx: Tx, notice: Notice, why: str) -> None:
+    tx.run("drop_notice", {"id": notice.id, "why": why})
+
+
+def hold(tx: Tx, found: Sequence[Notice], until: datetime) -> None:
+    """Tell these later, together with whatever waits then."""
+    for each in found:
+        tx.run("hold_notice", {"id": each.id, "due": rows.ms(until)})
+
+
+def claim_notices(
+    tx: Tx, found: Sequence[Notice], channel: str, body: str, now: datetime, day: date | None = None
+) -> bool:
+    """Note, durably, that a message with these is about to go; False if one of them is taken.
+
+    `day` is whose digest it is: there is one for each.
+    """
+    if day is not None and not _digest(tx, day):
+        return False
+    digest = hashlib.sha256(body.encode()).hexdigest()
+    for each in found:
+        told: Params = {
+            "id": each.id,
+            "parcel": found[0].id,
+            "channel": channel,
+            "body": body,
+            "digest": digest,
+            "now": rows.ms(now),
+        }
+        if tx.run("claim_notice", told) != 1:
+            raise Taken(each.id)
+    return True
+
+
+class Taken(Exception):
+    """Somebody was first."""
+
+
+def settle_notices(tx: Tx, parcel: str, came: Settled, now: datetime) -> None:
+    """Write down what came of a message."""
+    told: Params = {
+        "parcel": parcel,
+        "state": came.state.value,
+        "why": came.why,
+        "receipt": came.receipt,
+        "due": rows.ms(came.due) if came.due else None,
+        "now": rows.ms(now),
+    }
+    tx.run("settle_notices", told)
+
+
+def release_notices(
+    tx: Tx, parcel: str, due: datetime, why: str, *, spends: bool = True, day: date | None = None
+) -> None:
+    """A message never left; what is in it is told later, in whatever company."""
+    told: Params = {"parcel": parcel, "due": rows.ms(due), "why": why, "back": not spends}
+    tx.run("release_notices", told)
+    if day is not None:
+        tx.run("delete_meta", {"key": _DIGESTED})
+
+
+def doubt_claimed(tx: Tx, now: datetime) -> int:
+    """What a process that is no more was about to tell: nobody knows whether it did."""
+    return tx.run("doubt_claimed_notices", {"now": rows.ms(now), "why": CUT})
+
+
+def doubt_all(tx: Tx) -> None:
+    """After a restore: what was to be told may be told by now."""
+    tx.run("doubt_all_notices", {"why": _RESTORED})
+
+
+def in_parcel(tx: Tx, parcel: str) -> list[Notice]:
+    return [_notice(row) for row in tx.all("list_parcel", {"parcel": parcel})]
+
+
+def paced(tx: Tx, way: str, news: News, since: datetime) -> tuple[int, datetime | None]:
+    """How many of a sort went a way after a moment, and when the last of them did."""
+    asked: Params = {"way": way, "kind": news.value, "since": rows.ms(since)}
+    row = tx.one("count_paced_notices", asked)
+    assert row is not None  # noqa: S101 - a count is always one row
+    return rows.number(row["n"]), rows.moment(row["last"])
+
+
+def report(tx: Tx, came: Report, now: datetime) -> bool:
+    """Take in what a provider says later of a notice; False if it is about none.
+
+    That one did not arrive is shown, and told nobody: the owner has it in the dashboard.
+    """
+    meant: Params = {"key": came.key, "ref": came.said.ref, "channel": came.channel}
+    row = tx.one("find_notice", meant)
+    if row is None:
+        return False
+    state = State.SENT if came.said.arrived else State.FAILED
+    for each in in_parcel(tx, str(row["parcel"])):
+        if each.state in (State.CLAIMED, State.UNKNOWN) or (
+            each.state is State.SENT and not came.said.arrived
+        ):
+            why = None if came.said.arrived else came.said.why
+            _report(tx, each, Settled(state, why, came.said.ref), now)
+    return True
+
+
+def replied_to(tx: Tx, channel: str, ref: str) -> TaskId | None:
+    """The task that somebody was told about in the message he answers."""
+    row = tx.one("find_notice", {"channel": channel, "key": None, "ref": ref})
+    task = rows.text(row["task_id"]) if row else None
+    return TaskId(task) if task else None
+
+
+# The digest ---------------------------------------------------------------------------------------
+
+
+def digested(tx: Tx, today: date) -> date | None:
+    """The day whose digest went out last.
+
+    One that lies far ahead was told by a clock that went wrong: it must not silence all till then.
+    """
+    row = tx.one("get_meta", {"key": _DIGESTED})
+    last = date.fromisoformat(str(row["value"])) if row else None
+    return None if last is None or last - today > _AHEAD else last
+
+
+def say_digest(
+    tx: Tx, place: Conversation, said: Said, found: Sequence[Notice], day: date, now: datetime
+) -> bool:
+    """Say a digest in a conversation, once for its day; said and written down are one."""
+    if not _digest(tx, day):
+        return False
+    place = conversations.called(tx, place.title) or place
+    conversations.tell(tx, [(place, said)], 0, now)
+    claim_notices(tx, found, CONVERSATION, said.content, now)
+    settle_notices(tx, found[0].id, Settled(State.SENT), now)
+    return True
+
+
+def _digest(tx: Tx, day: date) -> bool:
+    last = digested(tx, day)
+    if last is not None and last >= day:
+        return False
+    tx.run("set_meta", {"key": _DIGESTED, "value": day.isoformat()})
+    return True
+
+
+# Looked at ----------------------------------------------------------------------------------------
+
+
+def get(tx: Tx, ident: str) -> Notice | None:
+    row = tx.one("get_notice", {"id": ident})
+    return _notice(row) if row else None
+
+
+def recent(tx: Tx, before: int | None = None, limit: int = 50) -> list[tuple[int, Notice]]:
+    """The newest first, each with its place."""
+    asked: Params = {"before": before or _EVER, "limit": limit}
+    return [(rows.number(row["no"]), _notice(row)) for row in tx.all("list_notices", asked)]
+
+
+def prune(tx: Tx, before: datetime) -> int:
+    """Forget what was told before a moment."""
+    return tx.run("prune_notices", {"before": rows.ms(before)})
+
+
+# What the owner knows -----------------------------------------------------------------------------
+
+
+def _known(tx: Tx, each: Notice, now: datetime) -> str | None:
+    """Why something need not be told any more; None if it must be."""
+    telling = each.telling
+    task = tasks.get(tx, telling.task_id) if telling.task_id else None
+    if task is not None and task.deleted_at is not None:
+        return "Its task was deleted."
+    match telling.news:
+        case News.QUESTION:
+            return _decided(tx, each, now)
+        case News.DONE | News.FAILED | News.LOST:
+            seen = task.seen_at if task else None
+            return "You have seen it." if seen and seen >= each.made else None
+        case News.REFUSED:
+            return _mended(tx, each)
+        case News.MISSED | News.TEST:
+            return None
+
+
+def _decided(tx: Tx, each: Notice, now: datetime) -> str | None:
+    event = _event(tx, each)
+    if event is None:
+        return None
+    review = reviews.get(tx, ReviewId(str(event.data["review"])))
+    if review.decision is not None:
+        return "You have decided it."
+    put_off = review.later_until is not None and review.later_until > now
+    return "You have put it off." if put_off else None
+
+
+def _mended(tx: Tx, each: Notice) -> str | None:
+    event = _event(tx, each)
+    data = event.data if event else {}
+    place = (str(data.get(name, "")) for name in ("account", "calendar", "path"))
+    held = calendars.get(tx, *place)
+    if held is None or held.why is None or held.etag != data.get("etag"):
+        return "It was mended, or is gone."
+    return "You have seen it." if held.seen else None
+
+
+def _event(tx: Tx, each: Notice) -> Event | None:
+    seq = each.telling.seq
+    found = events.after(tx, seq - 1, 1) if seq is not None else []
+    return found[0] if found else None
+
+
+def _report(tx: Tx, each: Notice, came: Settled, now: datetime) -> None:
+    told: Params = {
+        "id": each.id,
+        "state": came.state.value,
+        "why": came.why,
+        "receipt": came.receipt,
+        "now": rows.ms(now),
+    }
+    tx.run("report_notice", told)
+
+
+def _notice(row: Row) -> Notice:
+    task = rows.text(row["task_id"])
+    seq = row["seq"]
+    return Notice(
+        id=str(row["id"]),
+        telling=Telling(
+            news=rows.word(News, row["kind"]),
+            about=str(row["about"]),
+            title=str(row["title"]),
+            line=str(row["line"]),
+            href=str(row["href"]),
+            seq=None if seq is None else rows.number(seq),
+            task_id=TaskId(task) if task else None,
+        ),
+        way=str(row["way"]),
+        made=rows.at(row["made_at"]),
+        due=rows.moment(row["due_at"]),
+        held=bool(row["held"]),
+        state=rows.word(State, row["state"]),
+        attempts=rows.number(row["attempts"]),
+        claimed=rows.moment(row["claimed_at"]),
+        told=rows.moment(row["told_at"]),
+        parcel=rows.text(row["parcel"]),
+        over=rows.text(row["channel"]),
+        body=rows.text(row["body"]),
+        receipt=rows.text(row["receipt"]),
+        why=rows.text(row["why"]),
+    )

@@ -1,0 +1,2 @@
+SELECT COUNT(*) AS n, MAX(claimed_at) AS last FROM notices
+ WHERE way = :way AND kind = :kind AND claimed_at > :since;

@@ -1,0 +1,1 @@
+SELECT id FROM notices WHERE about = :about AND way = :way;

@@ -1,0 +1,1 @@
+SELECT * FROM notices WHERE parcel = :parcel ORDER BY no;

@@ -1,0 +1,1 @@
+DELETE FROM occurrences WHERE state = 'dropped' AND start_at < :before;

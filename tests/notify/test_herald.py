@@ -1,0 +1,511 @@
+"""What the owner is told over channels: claimed before it goes, told once, never about itself."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from remit.deliver import notice_carry
+from remit.deliver.herald import STALE, Herald
+from remit.errors import BadInput
+from remit.model.conversation import Role
+from remit.model.delivery import (
+    Accepted,
+    Answer,
+    Keeps,
+    Locked,
+    Parcel,
+    Refused,
+    Report,
+    Reported,
+    Retry,
+    Unknown,
+)
+from remit.model.delivery import Found as Cleared
+from remit.model.notice import State
+from remit.model.permit import Unsure
+from remit.model.review import Answered
+from remit.settings import Notices
+from remit.store import conversations, events, inbound, notices
+from remit.store.inbound import Came
+from remit.testing import Outbox, World
+from tests.notify.town import BY_OUTBOX, OUT, herald, kept, planned, states, told, town
+
+LINK = "http://127.0.0.1:7316"
+
+
+async def asked(world: World, text: str = "Renew my passport") -> None:
+    await world.add(text, channel="dashboard")
+    await world.run()
+
+
+# What is told -------------------------------------------------------------------------------------
+
+
+async def test_a_question_is_one_line_with_a_link_to_where_it_is_decided(tmp_path: Path) -> None:
+    async with town(tmp_path) as world:
+        await asked(world)
+        (review,) = await world.waiting()
+
+        assert await told(world) == [
+            f"“Renew my passport” needs you: Which passport do you hold? {LINK}/inbox/{review.id}"
+        ]
+        (notice,) = await kept(world)
+        assert (notice.state, notice.receipt, notice.body) == (State.SENT, "out-1", None)
+        assert world.outbox.sent[0].key == notice.id
+
+
+async def test_it_is_told_once_however_often_and_whoever_starts_again(tmp_path: Path) -> None:
+    async with town(tmp_path) as world:
+        await asked(world)
+        for _ in range(3):
+            await told(world)
+            await world.restart()
+            herald(world).start()
+            await world.run(timedelta(minutes=5))
+
+        assert len(await told(world)) == 1
+
+
+async def test_a_notice_is_no_task_no_delivery_and_no_event(tmp_path: Path) -> None:
+    async with town(tmp_path) as world:
+        await asked(world, "Something hopeless")
+        before = await world.house.db.read(events.last)
+        world.outbox.answers = [Refused("no such person")]
+        await told(world)
+        await world.run(timedelta(days=3))
+        await told(world)
+
+        assert await world.house.db.read(events.last) == before
+        assert await states(world) == [(OUT, "failed")]
+        assert len(world.outbox.tried) == 1
+
+
+async def test_a_result_that_went_to_the_owner_that_way_is_not_told_beside_it(
+    tmp_path: Path,
+) -> None:
+    async with town(tmp_path) as world:
+        await world.add("Find a park")
+        await world.add("Find another", channel="dashboard")
+        await world.run()
+
+        assert await told(world) == [
+            "Lumphini Park.",
+            f"“Find another” is done. {LINK}/tasks/{(await kept(world))[0].telling.task_id}",
+        ]
+
+
+async def test_many_of_one_sort_in_a_minute_become_one_line(tmp_path: Path) -> None:
+    async with town(tmp_path) as world:
+        for n in range(12):
+            await world.add(f"Find park {n}", channel="dashboard")
+        await world.run()
+
+        assert await told(world) == [f"12 tasks are done. {LINK}/tasks"]
+        assert {each.state for each in await kept(world)} == {State.SENT}
+
+
+async def test_what_comes_after_a_few_waits_for_the_minute_to_end(tmp_path: Path) -> None:
+    async with town(tmp_path) as world:
+        for n in range(8):
+            await world.add(f"Find park {n}", channel="dashboard")
+            await world.run()
+            await told(world)
+        assert len(await told(world)) == 5
+        await world.run(timedelta(minutes=1))
+
+        last = (await told(world))[5:]
+        assert len(last) == 1
+        assert "3 tasks are done" in last[0]
+
+
+# What he knows by then ----------------------------------------------------------------------------
+
+
+async def test_what_was_decided_before_it_went_is_not_told(tmp_path: Path) -> None:
+    async with town(tmp_path) as world:
+        await asked(world)
+        (review,) = await world.waiting()
+        await world.decide(review, Answered.DECLINE)
+
+        assert await told(world) == []
+        (notice,) = await kept(world)
+        assert (notice.state, notice.why) == (State.DROPPED, "You have decided it.")
+
+
+async def test_what_was_seen_or_put_off_before_it_went_is_not_told(tmp_path: Path) -> None:
+    async with town(tmp_path) as world:
+        await asked(world, "Something hopeless")
+        (failed,) = await kept(world)
+        assert failed.telling.task_id is not None
+        await world.house.owner.seen(failed.telling.task_id)
+        await asked(world)
+        (review,) = await world.waiting()
+        assert review.id is not None
+        await world.house.inbox.later(review.id, world.now + timedelta(hours=3))
+
+        assert await told(world) == []
+        assert [each.why for each in await kept(world)] == [
+            "You have seen it.",
+            "You have put it off.",
+        ]
+
+
+async def test_what_is_a_day_old_is_not_told_but_a_question_is(tmp_path: Path) -> None:
+    async with town(tmp_path) as world:
+        await asked(world)
+        await asked(world, "Something hopeless")
+        await world.run(STALE + timedelta(minutes=1))
+
+        assert ["needs you" in body for body in await told(world)] == [True]
+
+
+# What channels answer -----------------------------------------------------------------------------
+
+
+async def test_what_never_left_goes_again_when_the_channel_says_and_not_for_ever(
+    tmp_path: Path,
+) -> None:
+    async with town(tmp_path) as world:
+        world.outbox.answers = [Retry("busy", 90.0)] * 99
+        await asked(world)
+        await told(world)
+        await world.run(timedelta(seconds=89))
+        await told(world)
+        assert len(world.outbox.tried) == 1
+
+        for _ in range(20):
+            await world.run(timedelta(seconds=91))
+            await told(world)
+        assert len(world.outbox.tried) == notice_carry.MOST_TRIES
+        (notice,) = await kept(world)
+        assert (notice.state, notice.why) == (State.FAILED, "busy")
+
+
+@pytest.mark.parametrize(
+    ("answer", "state"),
+    [
+        (Unknown("the line broke"), State.UNKNOWN),
+        (RuntimeError("a broken adapter"), State.UNKNOWN),
+        (Refused("no such person"), State.FAILED),
+        (Locked("no token"), State.NEW),
+    ],
+)
+async def test_what_came_of_it_is_written_down_and_a_doubt_is_not_told_again(
+    tmp_path: Path, answer: Answer | Exception, state: State
+) -> None:
+    async with town(tmp_path) as world:
+        world.outbox.answers = [answer]
+        await asked(world)
+        await told(world)
+        (notice,) = await kept(world)
+        assert notice.state is state
+        await world.run(timedelta(minutes=14))
+        await world.restart()
+        herald(world).start()
+        await told(world)
+
+        assert len(world.outbox.tried) == 1
+
+
+class Looks(Outbox):
+    """A channel that can be asked what became of a message."""
+
+    grace = 600.0
+    knows: Callable[[Parcel], Cleared | None] = staticmethod(lambda _: None)
+    looked = 0
+
+    async def find(self, parcel: Parcel) -> Cleared | None:
+        self.looked += 1
+        return self.knows(parcel)
+
+
+@pytest.mark.parametrize(
+    ("found", "state", "tried"),
+    [
+        (Accepted("ref-1"), State.SENT, 1),
+        (Refused("it bounced"), State.FAILED, 1),
+        (Retry("it never left"), State.SENT, 2),
+        (None, State.UNKNOWN, 1),
+    ],
+)
+@pytest.mark.parametrize("keeps", [Keeps.KEY, Keeps.LOOKUP])
+async def test_a_doubt_is_cleared_by_a_channel_that_can(
+    tmp_path: Path, keeps: Keeps, found: Cleared | None, state: State, tried: int
+) -> None:
+    line = Looks(name=OUT, keeps=keeps)
+    line.answers = [Unknown("the line broke")]
+    line.knows = lambda parcel: found if parcel.body.startswith("“Renew") else None
+    async with town(tmp_path, channels={OUT: line}) as world:
+        await asked(world)
+        await told(world)
+        for _ in range(30):
+            await world.run(timedelta(minutes=1))
+            await told(world)
+
+        (notice,) = await kept(world)
+        assert (notice.state, len(line.tried)) == (state, tried)
+        assert line.looked <= 11  # then nobody looks any more
+
+
+async def test_a_channel_that_keeps_nothing_is_never_asked_and_its_doubt_stays(
+    tmp_path: Path,
+) -> None:
+    line = Looks(name=OUT)
+    line.answers = [Unknown("the line broke")]
+    line.knows = lambda _: Accepted("ref-1")
+    async with town(tmp_path, channels={OUT: line}) as world:
+        await asked(world)
+        await told(world)
+        await world.run(timedelta(minutes=5))
+        await told(world)
+
+        assert line.looked == 0
+        assert await states(world) == [(OUT, "unknown")]
+
+
+@pytest.mark.parametrize(("arrived", "state"), [(True, State.SENT), (False, State.FAILED)])
+async def test_a_report_settles_a_doubt_and_wakes_nothing(
+    tmp_path: Path, *, arrived: bool, state: State
+) -> None:
+    async with town(tmp_path) as world:
+        world.outbox.answers = [Unknown("the line broke")]
+        await asked(world)
+        await told(world)
+        (notice,) = await kept(world)
+        last = await world.house.db.read(events.last)
+        said = Report(Reported("wamid.1", arrived=arrived, why="no"), OUT, notice.id)
+        came = Came(ref="report-1", channel=OUT, body={}, report=said)
+        assert await world.house.db.write(inbound.take, [came], world.now) == []
+        await told(world)
+
+        (notice,) = await kept(world)
+        assert (notice.state, notice.receipt) == (state, "wamid.1")
+        assert await world.house.db.read(events.last) == last
+
+
+# The end of a process -----------------------------------------------------------------------------
+
+
+class Silent(Outbox):
+    """Takes what it is given, and never answers."""
+
+    async def send(self, parcel: Parcel) -> Answer:
+        self.tried.append(parcel)
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+async def test_what_was_cut_in_the_middle_is_in_doubt_and_not_told_again(tmp_path: Path) -> None:
+    line = Silent(name=OUT)
+    async with town(tmp_path, channels={OUT: line}) as world:
+        await asked(world)
+        herald(world).start()
+        async with asyncio.timeout(30):
+            while not line.tried:
+                herald(world).ring()
+                await asyncio.sleep(0.005)
+        await world.restart()
+        assert await states(world) == [(OUT, "claimed")]
+        herald(world).start()
+        async with asyncio.timeout(30):
+            while await states(world) != [(OUT, "unknown")]:  # noqa: ASYNC110 - no bell rings
+                await asyncio.sleep(0.005)
+
+        assert len(line.tried) == 1
+
+
+# Where he is --------------------------------------------------------------------------------------
+
+
+async def test_who_talks_here_is_told_here_and_a_quarter_of_an_hour_later_by_his_channel(
+    tmp_path: Path,
+) -> None:
+    async with town(tmp_path) as world:
+        talk = (await world.house.talk.begin()).id
+        turn = await world.house.talk.say(talk, "Good morning")
+        await world.house.talk.answered(turn, 10)
+        await asked(world, "Something hopeless")
+        assert await told(world) == []
+        said = await world.house.db.read(conversations.turns, talk)
+        assert [t.content for t in said if t.role is Role.ASSISTANT][-1].startswith(
+            "“Something hopeless” failed."
+        )
+
+        await world.run(timedelta(minutes=16))
+        await asked(world, "Another hopeless thing")
+        assert len(await told(world)) == 1
+
+
+async def test_a_result_that_was_asked_for_elsewhere_is_not_brought_into_the_talk(
+    tmp_path: Path,
+) -> None:
+    async with town(tmp_path, Notices()) as world:
+        talk = (await world.house.talk.begin()).id
+        await world.house.talk.answered(await world.house.talk.say(talk, "Good morning"), 10)
+        await world.add("Find a park", channel="dashboard")
+        await asked(world)
+
+        said = await world.house.db.read(conversations.turns, talk)
+        told_here = [t.content for t in said if t.role is Role.ASSISTANT][1:]
+        assert [each.split()[-1] for each in told_here] == ["hold?"]  # the question alone
+
+
+async def test_who_writes_by_a_channel_is_told_there_and_not_pushed(tmp_path: Path) -> None:
+    async with town(tmp_path, Notices()) as world:
+        talk = (await world.house.talk.begin(channel=OUT)).id
+        await world.house.talk.say(talk, "Good morning", channel=OUT)
+        await asked(world, "Something hopeless")
+
+        assert len(await told(world)) == 1
+        assert {each.way for each in await kept(world)} == {"conversation", OUT}
+
+
+# Quiet hours and the digest -----------------------------------------------------------------------
+
+
+async def test_the_quiet_holds_everything_and_ends_with_one_message(tmp_path: Path) -> None:
+    async with town(tmp_path, quiet="09:00-17:00") as world:  # it is ten in Berlin
+        await asked(world)
+        await asked(world, "Something hopeless")
+        await world.run(timedelta(hours=6, minutes=59))
+        assert await told(world) == []
+        await world.run(timedelta(minutes=2))
+        (body,) = await told(world)
+
+        assert body.splitlines()[0] == "Remit: 1 task needs you, 1 task failed."
+        assert body.splitlines()[-1] == f"{LINK}/inbox"
+
+
+async def test_what_was_settled_in_the_quiet_is_not_told_after_it(tmp_path: Path) -> None:
+    async with town(tmp_path, quiet="09:00-17:00") as world:
+        await asked(world)
+        (review,) = await world.waiting()
+        await world.decide(review, Answered.DECLINE)
+        await world.run(timedelta(hours=8))
+
+        assert await told(world) == []
+
+
+GATHERED = replace(BY_OUTBOX, failed=("digest",), done=("digest",), digest_over=(OUT,))
+
+
+async def test_a_digest_comes_once_a_day_over_restarts_and_clocks_that_are_set(
+    tmp_path: Path,
+) -> None:
+    async with town(tmp_path, GATHERED) as world:
+        await asked(world, "Something hopeless")
+        await asked(world, "Another hopeless thing")
+        await world.run(timedelta(hours=21))
+        assert await told(world) == []
+        await world.run(timedelta(hours=1, minutes=1))  # past eight in Berlin
+        for _ in range(3):
+            assert len(await told(world)) == 1
+            await world.restart()
+        world.clock.jump(world.now - timedelta(minutes=30))
+        await asked(world, "A third hopeless thing")
+        await world.run(timedelta(hours=1))
+        assert len(await told(world)) == 1  # the clock was set back: not a second one that day
+        await world.run(timedelta(days=1))
+
+        bodies = await told(world)
+        assert len(bodies) == 2
+        assert bodies[0].splitlines()[0] == "Remit: 2 tasks failed."
+        assert "A third hopeless thing" in bodies[1]
+
+
+async def test_nothing_to_say_is_not_said(tmp_path: Path) -> None:
+    async with town(tmp_path, GATHERED) as world:
+        await world.run(timedelta(days=3))
+
+        assert await told(world) == []
+        assert await planned(world) == []
+
+
+async def test_a_digest_in_the_conversation_is_one_turn(tmp_path: Path) -> None:
+    wishes = replace(GATHERED, digest_over=("conversation",))
+    async with town(tmp_path, wishes) as world:
+        await asked(world, "Something hopeless")
+        for _ in range(3):
+            await world.run(timedelta(days=1))
+            await told(world)
+
+        assert [each.splitlines()[0] for each in await planned(world)] == ["Remit: 1 task failed."]
+        assert await states(world) == [("digest", "sent")]
+
+
+async def test_a_digest_that_was_refused_is_said_in_the_conversation(tmp_path: Path) -> None:
+    async with town(tmp_path, GATHERED) as world:
+        world.outbox.answers = [Refused("no such person")]
+        await asked(world, "Something hopeless")
+        await world.run(timedelta(days=1))
+        await told(world)
+        await world.run(timedelta(days=1))
+
+        assert await told(world) == []
+        assert len(await planned(world)) == 1
+
+
+async def test_a_digest_that_could_not_leave_goes_later_on_the_same_day(tmp_path: Path) -> None:
+    async with town(tmp_path, GATHERED) as world:
+        world.outbox.answers = [Retry("busy", 60.0)]
+        await asked(world, "Something hopeless")
+        await world.run(timedelta(days=1))
+        assert await told(world) == []
+        await world.run(timedelta(minutes=2))
+
+        assert len(await told(world)) == 1
+        await world.run(timedelta(days=2))
+        assert len(await told(world)) == 1
+
+
+# A try --------------------------------------------------------------------------------------------
+
+
+async def test_a_way_can_be_tried_out(tmp_path: Path) -> None:
+    async with town(tmp_path) as world:
+        went = [await herald(world).test(way) for way in (OUT, "push", "conversation")]
+
+        assert [(each.way, each.state.value) for each in went] == [
+            (OUT, "sent"),
+            ("push", "dropped"),
+            ("conversation", "sent"),
+        ]
+        assert await planned(world) == ["This is a test notice of Remit. Nothing needs doing."]
+        with pytest.raises(BadInput, match="There is no way 'pigeon'; there is conversation"):
+            await herald(world).test("pigeon")
+
+
+async def test_wishes_can_change_while_it_runs(tmp_path: Path) -> None:
+    async with town(tmp_path) as world:
+        world.house.wishes.notices = Notices(failed=())
+        await asked(world, "Something hopeless")
+
+        assert await told(world) == []
+        assert await kept(world) == []
+
+
+async def test_what_was_told_is_forgotten_after_a_season(tmp_path: Path) -> None:
+    async with town(tmp_path) as world:
+        await asked(world, "Something hopeless")
+        await told(world)
+        await world.run(timedelta(days=91))
+        await told(world)
+
+        assert await kept(world) == []
+
+
+async def test_who_has_no_address_there_is_told_nothing_and_it_is_said_why(tmp_path: Path) -> None:
+    async with town(tmp_path) as world:
+        lost = replace(world.house.herald._around, reach=lambda _: Unsure("You have no address."))
+        await asked(world)
+        await world.house.talk.settled()
+        await Herald(lost).catch_up()
+
+        (notice,) = await kept(world)
+        assert (notice.state, notice.why) == (State.FAILED, "You have no address.")
+        assert world.outbox.tried == []
+        assert await world.house.db.read(notices.soonest) is None

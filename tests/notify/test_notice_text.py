@@ -1,0 +1,96 @@
+"""The words of a notice: a stranger's title marks up nothing, leads nowhere and stays one line."""
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remit.deliver import letter_html, plain
+from remit.deliver.notice_text import MOST_LINE, MOST_TITLE, Words
+from remit.deliver.notice_text import plain as inert
+from remit.model.notice import KINDS, News, Notice, Telling
+
+AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+WORDS = Words("Nina", lambda text: text.replace("hunter2", "…"), lambda: "http://127.0.0.1:7316/")
+HOSTILE = [
+    "Hello\r\nBcc: everyone@example.org",
+    "[Click me](https://evil.example/steal)",
+    "![x](https://evil.example/pixel.png)",
+    "<img src=x onerror=alert(1)>",
+    "<https://evil.example>",
+    "https://evil.example/a?b=c and www.evil.example/d",
+    "# Heading\n\n> quote\n\n| a | b |\n|---|---|\n| 1 | 2 |",
+    "``` code ``` and `more`",
+    "ht\u200btps://evil.example/x",
+    "\u202emoc.live\u202c hidden\u200b\u2066signs",
+    "a\x00b\x1b[31mred",
+    "\n\n\n",
+    "x" * 5000,
+]
+
+
+def notice(title: str, line: str = "why", news: News = News.QUESTION) -> Notice:
+    telling = Telling(news=news, about="event:1", title=title, line=line, href="/inbox/rev-1")
+    return Notice(id="ntc-1", telling=telling, way="phone", made=AT, due=AT)
+
+
+def tags(page: str) -> list[str]:
+    return re.findall(r"<[a-z]+|href=\S+", page)
+
+
+@pytest.mark.parametrize("title", HOSTILE)
+def test_a_hostile_title_is_words_on_one_line_with_one_link(title: str) -> None:
+    body = WORDS.body([notice(title, title)])
+    page = letter_html.page(body, "Nina")
+
+    assert body.count("://") == 1
+    assert "evil.example" not in body
+    assert body.isprintable()
+    assert tags(page) == tags(letter_html.page(WORDS.body([notice("Hello", "Hello")]), "Nina"))
+    assert plain.text(body) == body  # and WhatsApp shows it as it is
+
+
+@given(st.text(max_size=300), st.text(max_size=300))
+def test_any_title_and_any_line_stay_within_their_room(title: str, line: str) -> None:
+    for news in KINDS:
+        body = WORDS.body([notice(title, line, news)])
+
+        assert "\n" not in body
+        assert len(body) < MOST_TITLE + MOST_LINE + 120
+        assert body.endswith(" http://127.0.0.1:7316/inbox/rev-1")
+
+
+def test_a_secret_in_a_title_is_not_told() -> None:
+    assert "hunter2" not in WORDS.body([notice("Log in with hunter2", "hunter2")])
+    assert "hunter2" not in WORDS.pushed([notice("Log in with hunter2")], named=True)
+
+
+def test_a_lock_screen_shows_no_title_unless_it_is_wanted() -> None:
+    assert WORDS.pushed([notice("Renew it")], named=False) == "Nina needs you."
+    assert WORDS.pushed([notice("Renew it")], named=True) == "Nina needs you: Renew it"
+
+
+def test_many_of_one_sort_are_a_number_and_several_sorts_are_lines() -> None:
+    done = [notice(f"Task {n}", news=News.DONE) for n in range(12)]
+    mixed = [*done[:2], notice("Renew it")]
+
+    assert WORDS.body(done) == "12 tasks are done. http://127.0.0.1:7316/tasks"
+    assert WORDS.body(mixed).splitlines() == [
+        "Nina: 2 tasks are done, 1 task needs you.",
+        "",
+        "- “Task 0” is done.",
+        "- “Task 1” is done.",
+        "- “Renew it” needs you: why",
+        "",
+        "http://127.0.0.1:7316/inbox",
+    ]
+    assert len(WORDS.digest(done * 9).splitlines()) == 25
+
+
+@given(st.text())
+def test_what_is_inert_stays_as_it_is(text: str) -> None:
+    once = inert(text, 200)
+
+    assert inert(once, 200) == once

@@ -1,0 +1,97 @@
+"""Whatever happens, in whatever order, with however many ends and starts: no notice goes twice."""
+
+import asyncio
+from collections import Counter
+from datetime import timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypeAlias
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from remit.model.delivery import Accepted, Answer, Keeps, Parcel, Refused, Retry, Unknown
+from remit.model.notice import State
+from remit.testing import Outbox, World
+from tests.notify.town import BY_OUTBOX, OUT, herald, kept, told, town
+
+Step: TypeAlias = tuple[str, int]
+
+ANSWERS: tuple[Answer | Exception, ...] = (
+    Accepted("ref"),
+    Retry("busy", 30.0),
+    Retry("not your turn", 10.0, spends=False),
+    Unknown("the line broke"),
+    Refused("no"),
+    RuntimeError("a broken adapter"),
+)
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["asks", "fails", "ends", "tells", "waits", "restarts", "decides"]),
+        st.integers(0, 90),
+    ),
+    min_size=1,
+    max_size=14,
+)
+
+
+class Witness(Outbox):
+    """Counts what may have arrived: all but what it said never left."""
+
+    async def send(self, parcel: Parcel) -> Answer:
+        self.tried.append(parcel)
+        answer = self.answers.pop(0) if self.answers else Accepted("ref")
+        if not isinstance(answer, Retry | Refused):
+            self.sent.append(parcel)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(steps=STEPS, answers=st.lists(st.sampled_from(ANSWERS), max_size=12))
+def test_no_notice_goes_out_twice(steps: list[Step], answers: list[Answer | Exception]) -> None:
+    with TemporaryDirectory() as folder:
+        asyncio.run(_lived(Path(folder), steps, answers))
+
+
+async def _lived(home: Path, steps: list[Step], answers: list[Answer | Exception]) -> None:
+    line = Witness(name=OUT, keeps=Keeps.NOTHING, answers=list(answers))
+    async with town(home, BY_OUTBOX, channels={OUT: line}) as world:
+        for step, number in steps:
+            await _step(world, step, number)
+        await told(world)
+
+        for notice, times in Counter(await _arrived(world, line)).items():
+            assert times == 1, notice
+        for each in await kept(world):
+            arrived = each.parcel in {parcel.key for parcel in line.sent}
+            assert each.state is not State.SENT or arrived
+
+
+async def _step(world: World, step: str, number: int) -> None:
+    match step:
+        case "asks" | "fails" | "ends":
+            text = {"asks": "Renew passport", "fails": "hopeless", "ends": "Find a park"}[step]
+            for n in range(1 + number % 7):
+                await world.add(f"{text} {n}", channel="dashboard")
+            await world.run()
+        case "tells":
+            await told(world)
+        case "waits":
+            await world.run(timedelta(seconds=number * 10))
+        case "restarts":
+            herald(world).start()
+            await asyncio.sleep(0)  # cut off wherever it stands by then
+            await world.restart()
+        case _:
+            for review in (await world.waiting())[:1]:
+                await world.decide(review, review.options[-1], "no")
+
+
+async def _arrived(world: World, line: Witness) -> list[str]:
+    """Every notice that may have arrived, as often as it may have."""
+    inside: dict[str, list[str]] = {}
+    for each in await kept(world):
+        inside.setdefault(each.parcel or "", []).append(each.telling.about)
+    return [about for parcel in line.sent for about in inside.get(parcel.key, [parcel.key])]

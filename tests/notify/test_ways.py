@@ -1,0 +1,153 @@
+"""Where the owner is told what, and from when on: presence, quiet hours, the digest's hour."""
+
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remit.model.notice import CONVERSATION, DIGEST, KINDS, PUSH, WAYS, News, Post
+from remit.model.quiet import Quiet
+from remit.notify.ways import Rules, Standing
+from remit.settings import Notices
+
+BERLIN = ZoneInfo("Europe/Berlin")
+NOON = datetime(2026, 3, 2, 11, 0, tzinfo=UTC)
+NIGHT = datetime(2026, 3, 2, 23, 30, tzinfo=UTC)
+QUIET = Quiet("22:00", "07:00")
+MORNING = datetime(2026, 3, 3, 6, 0, tzinfo=UTC)  # seven o'clock in Berlin
+CHANNELS = ("phone", "post")
+
+
+def rules(wishes: Notices, quiet: Quiet | None = None) -> Rules:
+    return Rules(lambda: wishes, quiet, BERLIN, CHANNELS)
+
+
+def posts(
+    wishes: Notices, here: str | None = None, now: datetime = NOON, quiet: Quiet | None = None
+) -> tuple[Post, ...]:
+    return rules(wishes, quiet).posts(News.QUESTION, None, Standing(now, here, None))
+
+
+def ways(found: tuple[Post, ...]) -> list[str]:
+    return [post.way for post in found]
+
+
+EVERYWHERE = Notices(question=(CONVERSATION, PUSH, "phone", "post"))
+
+
+def test_who_has_not_spoken_lately_is_told_wherever_he_wants() -> None:
+    assert ways(posts(EVERYWHERE)) == [CONVERSATION, PUSH, "phone", "post"]
+
+
+@pytest.mark.parametrize("here", ["dashboard", "terminal"])
+def test_who_talks_in_the_house_is_told_there_and_nowhere_beside_it(here: str) -> None:
+    assert ways(posts(EVERYWHERE, here)) == [CONVERSATION]
+    assert ways(posts(Notices(question=("phone", PUSH)), here)) == [CONVERSATION]
+
+
+def test_what_would_have_gone_elsewhere_is_marked_so_that_it_is_told_somewhere() -> None:
+    (told,) = posts(EVERYWHERE, "dashboard")
+    (plain,) = posts(Notices(question=(CONVERSATION,)), "dashboard")
+
+    assert (told.instead, plain.instead) == (True, False)
+
+
+def test_who_writes_by_a_channel_is_told_by_it_and_by_no_other() -> None:
+    assert ways(posts(EVERYWHERE, "phone")) == [CONVERSATION, "phone"]
+    assert ways(posts(Notices(question=("post",)), "phone")) == ["phone"]
+
+
+def test_where_no_browser_listens_none_is_told() -> None:
+    stands = Standing(NOON, None, None, listens=False)
+
+    assert ways(rules(EVERYWHERE).posts(News.QUESTION, None, stands)) == [
+        CONVERSATION,
+        "phone",
+        "post",
+    ]
+
+
+def test_who_wants_to_hear_nothing_hears_nothing_wherever_he_is() -> None:
+    assert posts(Notices(question=()), "phone") == ()
+
+
+def test_a_digest_waits_for_its_hour_wherever_he_is() -> None:
+    wanted = Notices(question=(DIGEST,), digest_at="07:30")
+    due = datetime(2026, 3, 3, 6, 30, tzinfo=UTC)
+
+    assert posts(wanted, "phone") == (Post(DIGEST, due, held=True),)
+
+
+def test_in_the_quiet_only_a_conversation_is_told_at_once() -> None:
+    found = posts(EVERYWHERE, None, NIGHT, QUIET)
+
+    assert found[0] == Post(CONVERSATION, NIGHT)
+    assert set(found[1:]) == {Post(way, MORNING, held=True) for way in (PUSH, "phone", "post")}
+
+
+def test_what_is_urgent_to_him_goes_through_the_quiet() -> None:
+    urgent = Notices(question=("phone",), urgent=("question",))
+
+    assert posts(urgent, None, NIGHT, QUIET) == (Post("phone", NIGHT),)
+
+
+def test_who_writes_in_his_quiet_hours_is_told_where_he_is() -> None:
+    assert posts(EVERYWHERE, "phone", NIGHT, QUIET)[-1] == Post("phone", NIGHT)
+
+
+@given(
+    wanted=st.sets(st.sampled_from([*WAYS, *CHANNELS])),
+    here=st.sampled_from([None, "dashboard", "terminal", *CHANNELS]),
+    hour=st.integers(0, 47),
+)
+def test_nobody_who_is_here_is_told_elsewhere(
+    wanted: set[str], here: str | None, hour: int
+) -> None:
+    wishes = Notices(question=tuple(sorted(wanted)))
+    found = posts(wishes, here, NOON + timedelta(hours=hour), QUIET)
+
+    assert len(ways(found)) == len(set(ways(found)))
+    assert bool(found) == bool(wanted)
+    if here is not None:
+        assert set(ways(found)) <= {CONVERSATION, DIGEST, here}
+    assert all(post.due >= NOON for post in found)
+
+
+@given(
+    hours=st.integers(0, 24 * 700),
+    at=st.times(),
+    zone=st.sampled_from(["Europe/Berlin", "America/New_York", "Asia/Kolkata", "Pacific/Apia"]),
+    ago=st.none() | st.integers(0, 3),
+)
+def test_there_is_one_digest_a_day_on_a_day_that_had_none(
+    hours: int, at: time, zone: str, ago: int | None
+) -> None:
+    moment = NOON + timedelta(hours=hours)
+    local = moment.astimezone(ZoneInfo(zone)).date()
+    last = None if ago is None else local - timedelta(days=ago)
+    wishes = Notices(digest_at=f"{at:%H:%M}")
+    made = Rules(lambda: wishes, None, ZoneInfo(zone), ())
+    due = made.next_digest(moment, last)
+
+    day = due.astimezone(ZoneInfo(zone)).date()
+    assert due > moment
+    assert last is None or day > last
+    assert day <= local + timedelta(days=2)
+    assert made.next_digest(due, day) > due  # and the next one is on a later day
+    assert made.next_digest(due, day).astimezone(ZoneInfo(zone)).date() > day
+
+
+def test_an_hour_that_is_left_out_does_not_lose_its_digest() -> None:
+    wishes = Notices(digest_at="02:30")
+    before = datetime(2026, 3, 28, 12, 0, tzinfo=UTC)
+
+    due = rules(wishes).next_digest(before, date(2026, 3, 28))
+
+    assert due == datetime(2026, 3, 29, 1, 30, tzinfo=UTC)  # 03:30 on the new clock
+
+
+def test_every_kind_has_ways_of_its_own() -> None:
+    for news in KINDS:
+        assert Notices().ways(news)

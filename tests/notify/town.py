@@ -1,0 +1,63 @@
+"""A house that tells its owner things by a channel called `outbox`, and what came there."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from remit.brain.scripted import parse
+from remit.deliver.herald import Herald
+from remit.model.codec import Json
+from remit.model.conversation import SCHEDULED, Role
+from remit.model.notice import Notice
+from remit.ports import Channel
+from remit.settings import Deliver, Notices, Settings
+from remit.store import conversations, notices
+from remit.testing import World
+
+SCRIPT: Final[list[Json]] = [
+    {"when": "passport", "ask": "Which passport do you hold?"},
+    {"when": "hopeless", "fail": "permanent"},
+    {"reply": "Done.\n<deliverable>Lumphini Park.</deliverable>"},
+]
+OUT: Final = "outbox"
+BY_OUTBOX: Final = Notices(question=(OUT,), done=(OUT,), failed=(OUT,), lost=(OUT,))
+
+
+def town(
+    home: Path,
+    wishes: Notices = BY_OUTBOX,
+    quiet: str = "",
+    channels: Mapping[str, Channel] | None = None,
+) -> World:
+    deliver = Deliver(undo=0, quiet=quiet)
+    settings = Settings(home=home, zone="Europe/Berlin", deliver=deliver, notices=wishes)
+    return World(home, brain=parse(SCRIPT), settings=settings, channels=channels)
+
+
+def herald(world: World) -> Herald:
+    return world.house.herald
+
+
+async def told(world: World) -> list[str]:
+    """Tell all that is due; return what the owner has got by the channel, in order."""
+    await world.house.talk.settled()
+    await world.house.herald.catch_up()
+    return [each.body for each in world.outbox.sent]
+
+
+async def kept(world: World) -> list[Notice]:
+    """Every notice there is, oldest first."""
+    return [each for _, each in reversed(await world.house.db.read(notices.recent))]
+
+
+async def states(world: World) -> list[tuple[str, str]]:
+    return [(each.way, each.state.value) for each in await kept(world)]
+
+
+async def planned(world: World) -> list[str]:
+    """What was said in the conversation about what was planned."""
+    found = await world.house.db.read(conversations.called, SCHEDULED)
+    if found is None:
+        return []
+    said = await world.house.db.read(conversations.turns, found.id)
+    return [turn.content for turn in said if turn.role is Role.ASSISTANT]
