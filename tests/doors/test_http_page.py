@@ -45,7 +45,8 @@ def test_every_route_is_documented_and_every_documented_route_is_there(
 ) -> None:
     built = app.build(debugged.house, "token", debug=debug, port=1)
     routes = [route for route in built.routes if isinstance(route, Route)]
-    beside = {"/static/{path:path}", "/ws"}  # no rows of the table: files, and the live line
+    # No rows of the table: files, the live line, and what other agents speak.
+    beside = {"/static/{path:path}", "/ws", "/mcp", "/a2a"}
     there = {
         (method, route.path)
         for route in routes

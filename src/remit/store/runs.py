@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 from remit.errors import LeaseLost
@@ -61,13 +62,45 @@ def _told(name: str, output: Json, lease: Lease) -> JsonMap:
     """A step whose result says something in words is told in those words: they are the log."""
     data: JsonMap = {"step": name, "run": lease.run_id}
     said = output if isinstance(output, dict) else {}
-    return data | {part: said[part] for part in ("text", "ask") if said.get(part)}
+    snippets = said.get("snippets")
+    if isinstance(snippets, list):  # which tasks were recalled; what they say stays with them
+        data["recalled"] = [each["task_id"] for each in snippets if isinstance(each, dict)]
+    claim = said.get("claim")
+    if isinstance(claim, dict):  # of a specialist
+        spoken = claim.get("text") or claim.get("error")
+        data |= {"agent": said.get("agent"), "outcome": claim.get("outcome")}
+        data |= {"text": spoken} if spoken else {}
+    return data | {part: said[part] for part in ("text", "ask", "done") if said.get(part)}
 
 
 def steps(tx: Tx, task: Task) -> dict[str, Json]:
     """The results of this round's steps, by name."""
     found = tx.all("list_steps", {"task": task.id, "round": task.round})
     return {str(row["name"]): json.loads(str(row["output"])) for row in found}
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A step as it is kept: of which round, what came of it, and when."""
+
+    round: int
+    name: str
+    output: Json
+    ended_at: datetime
+
+
+def tries(tx: Tx, task_id: TaskId) -> list[Kept]:
+    """Who tried, what was left and what was found, in the order in which it was written down."""
+    found = [
+        Kept(
+            rows.number(row["round"]),
+            str(row["name"]),
+            json.loads(str(row["output"])),
+            rows.at(row["ended_at"]),
+        )
+        for row in tx.all("list_tries", {"task": task_id})
+    ]
+    return sorted(found, key=lambda each: (each.round, each.ended_at, each.name))
 
 
 def end(

@@ -123,6 +123,12 @@ def all_with_deliveries(tx: Tx, found: Sequence[Row]) -> list[Task]:
     return [rows.task(row, tuple(parts.get(row["id"], ()))) for row in found]
 
 
+def of_agent(tx: Tx, agent: str, most: int) -> list[Task]:
+    """The newest that are for one agent, or for work on one project, the oldest of them first."""
+    found = tx.all("list_agent_tasks", {"agent": agent, "most": most})
+    return all_with_deliveries(tx, found[::-1])
+
+
 def delete(tx: Tx, task_id: TaskId, now: datetime) -> Task:
     """Hide an ended task; its journal stays."""
     return _mark(tx, task_id, now, "deleted", rows.ms(now))
@@ -178,6 +184,7 @@ def _delivery_columns(task: Task, n: int, delivery: Delivery) -> dict[str, str |
 
 def _created(task: Task) -> Entry:
     data: JsonMap = {"source": f"{task.source.kind}:{task.source.ref}", **told(task)}
+    data |= {"context": task.context, "priority": task.priority.value if task.rule else None}
     return Entry(Kind.TASK_CREATED, Actor.INTAKE, {k: v for k, v in data.items() if v})
 
 

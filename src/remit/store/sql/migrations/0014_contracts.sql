@@ -4,3 +4,6 @@ CREATE INDEX tasks_by_contract
     ON tasks (CASE WHEN json_valid(details) THEN json_extract(details, '$.contract.type') END, no)
  WHERE CASE WHEN json_valid(details) THEN json_extract(details, '$.contract.type') END
        <> 'verifiable';
+
+-- What is worked on for a project, or by a command; most tasks are for the brain.
+CREATE INDEX tasks_by_agent ON tasks (assigned_agent, no) WHERE assigned_agent IS NOT NULL;

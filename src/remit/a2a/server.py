@@ -1,0 +1,238 @@
+"""One message of another agent, answered; a task can be followed until it rests.
+
+An agent sees what it entrusted and nothing else. What waits for the owner is shown by its address:
+no message decides it. Nobody is called back, so no address of theirs is ever visited.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from remit.a2a import said, shapes
+from remit.errors import BadInput, Conflict, NotFound
+from remit.journal.follow import Journal
+from remit.model import ids
+from remit.model.codec import Json, JsonMap
+from remit.model.ids import SessionId
+from remit.peer import rpc
+from remit.peer.desk import Desk, NotAllowed, Order, Seen
+from remit.peer.rpc import Fault, Message
+from remit.store.entrusted import Wanted
+
+PATIENCE: Final = 20.0  # seconds that a message waits for its task; then it is asked for
+_CODES: Final = {
+    NotFound: said.NO_TASK,
+    BadInput: rpc.BAD_PARAMS,
+    NotAllowed: rpc.NO_REQUEST,
+    Conflict: said.NOT_DONE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What goes back: one message, or several as they come."""
+
+    status: int
+    body: "JsonMap | None" = None
+    stream: "AsyncGenerator[JsonMap, None] | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    desk: Desk
+    journal: Journal
+    params: JsonMap
+
+
+async def answer(raw: bytes, desk: Desk, journal: Journal, version: str | None) -> Reply:
+    """Answer one message; what we did not foresee is told to the log and to nobody else."""
+    ident: str | int | None = None
+    try:
+        message = rpc.read(raw)
+        ident = message.id
+        said.check(message, version)
+        return await _answered(message, _Asked(desk, journal, message.params))
+    except Exception as error:  # noqa: BLE001 - whatever breaks, the caller gets an answer
+        status = 403 if isinstance(error, NotAllowed) else 200
+        return Reply(status, rpc.error(ident, rpc.fault_of(error, _CODES)))
+
+
+async def _answered(message: Message, asked: _Asked) -> Reply:
+    if message.method in _FOLLOWED:
+        since = await asked.journal.last()
+        seen = await _FOLLOWED[message.method](asked)
+        return Reply(200, stream=_told(message, asked, seen, since))
+    does = _ANSWERED.get(message.method)
+    if does is None:
+        raise Fault(rpc.NO_METHOD, f"There is no method {message.method!r:.60} here.")
+    return Reply(200, rpc.result(message.id, await does(asked)))
+
+
+# What an agent may ask ----------------------------------------------------------------------------
+
+
+async def _send(asked: _Asked) -> JsonMap:
+    """Take a message on; wait a while for what comes of it, unless that is not wanted."""
+    since = await asked.journal.last()
+    seen = await _entrust(asked)
+    if said.sent(asked.params).waits and not shapes.rests(seen):
+        try:
+            async with asyncio.timeout(PATIENCE), aclosing(_seen(asked, seen, since)) as following:
+                async for seen in following:
+                    if shapes.rests(seen):
+                        break
+        except TimeoutError:
+            seen = await asked.desk.look(seen.task.id)
+    return {"task": shapes.task(seen)}
+
+
+async def _entrust(asked: _Asked) -> Seen:
+    """The task that a message becomes; the same message again is the same task."""
+    message = said.sent(asked.params)
+    if message.task is not None:
+        await _refuse_more_words(asked, message.task)
+    session = await _session(asked, message)
+    return await asked.desk.entrust(Order(text=message.text, key=message.key, session=session))
+
+
+async def _refuse_more_words(asked: _Asked, name: str) -> None:
+    """A task takes no more words from who entrusted it: what it asks, its owner answers."""
+    seen = await _own(asked, name)
+    if seen.waits:
+        raise Fault(said.NOT_DONE, f"No message answers this. {seen.sentence}")
+    sentence = f"Task {seen.task.id} is {seen.task.status} and takes no more words."
+    raise Fault(said.NOT_DONE, f"{sentence} Send a new message and name it in referenceTaskIds.")
+
+
+async def _session(asked: _Asked, message: said.Sent) -> SessionId | None:
+    """The thread it goes on with: only one of the agent's own."""
+    if message.context is not None:
+        session = SessionId(message.context)
+        if not await asked.desk.page(Wanted(session=session, limit=1)):
+            sentence = f"There is no context {message.context!r:.60} of yours; leave it out."
+            raise Fault(rpc.BAD_PARAMS, sentence)
+        return session
+    for name in message.about:
+        return (await _own(asked, name)).task.session_id
+    return None
+
+
+async def _get(asked: _Asked) -> JsonMap:
+    return shapes.task(await _own(asked, said.task(asked.params)))
+
+
+async def _list(asked: _Asked) -> JsonMap:
+    wish = said.listed(asked.params)
+    wanted = Wanted(
+        statuses=tuple(shapes.statuses(wish.state)) if wish.state else (),
+        session=SessionId(wish.context) if wish.context else None,
+        since=wish.since,
+        before=ids.task_id(wish.before) if wish.before else None,
+        limit=wish.size + 1,
+    )
+    if wish.state and not wanted.statuses:
+        raise Fault(rpc.BAD_PARAMS, f"No task is ever {wish.state!r:.60}.")
+    total = await asked.desk.count(replace(wanted, before=None))
+    found = await asked.desk.page(wanted)
+    shown = [each for each in found[: wish.size] if not wish.state or _fits(each, wish.state)]
+    listed: list[Json] = [shapes.task(each, artifacts=wish.artifacts) for each in shown]
+    more = found[wish.size - 1].task.id if len(found) > wish.size else ""
+    return {"tasks": listed, "nextPageToken": more, "pageSize": len(listed), "totalSize": total}
+
+
+def _fits(seen: Seen, state: str) -> bool:
+    return shapes.is_called(seen, state)
+
+
+async def _cancel(asked: _Asked) -> JsonMap:
+    seen = await _own(asked, said.task(asked.params))
+    try:
+        return shapes.task(await asked.desk.cancel(seen.task.id))
+    except Conflict as error:
+        raise Fault(said.NO_CANCEL, str(error)) from None
+
+
+async def _no_push(_: _Asked) -> JsonMap:
+    raise said.no_push()
+
+
+async def _no_more_card(_: _Asked) -> JsonMap:
+    raise Fault(said.NOT_DONE, "There is one card, and it is public.")
+
+
+async def _subscribe(asked: _Asked) -> Seen:
+    seen = await _own(asked, said.task(asked.params))
+    if seen.task.ended:
+        sentence = f"Task {seen.task.id} is {seen.task.status}; nothing more happens to it."
+        raise Fault(said.NOT_DONE, sentence)
+    return seen
+
+
+async def _own(asked: _Asked, name: str) -> Seen:
+    """A task by whatever it is called; a name that cannot be one is not there either."""
+    try:
+        return await asked.desk.look(name)
+    except BadInput as error:
+        raise Fault(said.NO_TASK, str(error)) from None
+
+
+# Following a task ---------------------------------------------------------------------------------
+
+
+async def _told(
+    message: Message, asked: _Asked, first: Seen, since: int
+) -> AsyncGenerator[JsonMap, None]:
+    """The task as it stands, then each change, until it rests."""
+    yield rpc.result(message.id, {"task": shapes.task(first)})
+    if first.task.ended:
+        return
+    try:
+        async with aclosing(_seen(asked, first, since)) as following:
+            async for seen in following:
+                for update in _updates(seen):
+                    yield rpc.result(message.id, update)
+                if shapes.rests(seen):
+                    return
+    except Exception as error:  # noqa: BLE001 - the stream ends with why
+        yield rpc.error(message.id, rpc.fault_of(error, _CODES))
+
+
+def _updates(seen: Seen) -> list[JsonMap]:
+    whose: JsonMap = {"taskId": seen.task.id, "contextId": seen.task.session_id}
+    status: JsonMap = {"statusUpdate": {**whose, "status": shapes.status(seen)}}
+    made = shapes.artifact(seen)
+    if made is None:
+        return [status]
+    return [{"artifactUpdate": {**whose, "artifact": made, "lastChunk": True}}, status]
+
+
+async def _seen(asked: _Asked, before: Seen, since: int) -> AsyncGenerator[Seen, None]:
+    """The task again, each time it stands otherwise."""
+    was = shapes.state(before), before.sentence
+    async for page in asked.journal.pages(since):
+        if not any(event.task_id == before.task.id for event in page):
+            continue
+        seen = await asked.desk.look(before.task.id)
+        if (shapes.state(seen), seen.sentence) != was:
+            was = shapes.state(seen), seen.sentence
+            yield seen
+
+
+_Does: TypeAlias = Callable[[_Asked], Awaitable[JsonMap]]
+_ANSWERED: Final[Mapping[str, _Does]] = {
+    "SendMessage": _send,
+    "GetTask": _get,
+    "ListTasks": _list,
+    "CancelTask": _cancel,
+    "CreateTaskPushNotificationConfig": _no_push,
+    "GetTaskPushNotificationConfig": _no_push,
+    "ListTaskPushNotificationConfigs": _no_push,
+    "DeleteTaskPushNotificationConfig": _no_push,
+    "GetExtendedAgentCard": _no_more_card,
+}
+_FOLLOWED: Final[Mapping[str, Callable[[_Asked], Awaitable[Seen]]]] = {
+    "SendStreamingMessage": _entrust,
+    "SubscribeToTask": _subscribe,
+}

@@ -1,0 +1,101 @@
+"""`remit mcp`: the Remit that runs here, as an MCP server on stdin and stdout.
+
+Each line is handed to it as it is, and what it answers comes back as a line. Whoever speaks this
+way is an agent: it entrusts, looks and stops, and decides nothing.
+"""
+
+import http.client
+import json as codec
+import os
+import sys
+from pathlib import Path
+from typing import BinaryIO, Final
+from urllib.parse import urlsplit
+
+from remit import settings as house_settings
+from remit.cli import codes, out
+from remit.cli.options import AsJson
+from remit.mcp.envelope import headers_of
+from remit.model.codec import JsonMap
+from remit.peer import rpc
+from remit.peer.rpc import Fault
+from remit.server import files
+
+TOKEN: Final = "REMIT_TOKEN"  # noqa: S105 - the name of a variable
+LIMIT: Final = 60.0
+_AWAY: Final = -32000
+_NOBODY: Final = "No Remit runs here; start it with `remit up`, then try again."
+
+
+def mcp(*, json: AsJson = False) -> int:
+    """Speak the Model Context Protocol on stdin and stdout, for the Remit that runs here.
+
+    With --json: what a client is to be told, so that it starts this by itself.
+    """
+    home = house_settings.load().home
+    if json:
+        server: JsonMap = {
+            "command": "remit",
+            "args": ["mcp"],
+            "env": {"REMIT_HOME": str(home.absolute())},
+        }
+        out.emit({"mcpServers": {"remit": server}})
+        return codes.DONE
+    relay(sys.stdin.buffer, sys.stdout.buffer, home, os.environ.get(TOKEN))
+    return codes.DONE
+
+
+def relay(came: BinaryIO, goes: BinaryIO, home: Path, token: str | None) -> None:
+    """Answer line by line, until there is no more."""
+    for line in came:
+        if not line.strip():
+            continue
+        told = _answer(line, home, token)
+        if told is not None:
+            goes.write(codec.dumps(told, ensure_ascii=False).encode() + b"\n")
+            goes.flush()
+
+
+def _answer(line: bytes, home: Path, token: str | None) -> "JsonMap | None":
+    """What is said to one line; to a notification nothing, whatever became of it."""
+    try:
+        message = rpc.read(line)
+    except Fault as fault:
+        return rpc.error(None, fault)
+    try:
+        told = _ask(line, headers_of(message), home, token)
+    except Fault as fault:
+        told = rpc.error(message.id, fault)
+    return told if message.asks else None
+
+
+def _ask(line: bytes, headers: dict[str, str], home: Path, token: str | None) -> "JsonMap | None":
+    url = files.listens(home)
+    if url is None:
+        raise Fault(_AWAY, _NOBODY)
+    place = urlsplit(url)
+    connection = http.client.HTTPConnection(
+        place.hostname or "127.0.0.1", place.port, timeout=LIMIT
+    )
+    sent = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    sent["Authorization"] = f"Bearer {token or files.token_of(home)}"
+    try:
+        connection.request("POST", "/mcp", line, sent | headers)
+        answer = connection.getresponse()
+        raw = answer.read()
+    except (OSError, http.client.HTTPException):
+        raise Fault(_AWAY, _NOBODY) from None
+    finally:
+        connection.close()
+    return _read(raw)
+
+
+def _read(raw: bytes) -> "JsonMap | None":
+    """An answer, or the sentence of a problem: what stands at the door speaks no JSON-RPC."""
+    try:
+        found = codec.loads(raw) if raw else None
+    except ValueError:
+        raise Fault(rpc.BROKEN, "The running Remit answered what cannot be read.") from None
+    if isinstance(found, dict) and "jsonrpc" not in found:
+        raise Fault(_AWAY, str(found.get("detail") or "The running Remit refused this."))
+    return found if isinstance(found, dict) else None

@@ -1,0 +1,28 @@
+"""Whether somebody collects spans and numbers, as the environment says it."""
+
+import os
+from typing import Final
+
+from remit.journal.telemetry import Telemetry
+
+ENDPOINT: Final = "OTEL_EXPORTER_OTLP_ENDPOINT"
+
+
+class Missing(Exception):
+    """Somewhere to send to was named, and the extra that sends is not installed."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"{ENDPOINT} is set, but nothing can be sent there: install `remit[otel]`."
+        )
+
+
+def configured() -> Telemetry | None:
+    """What the environment asks for; None if it asks for nothing, `Missing` if it cannot be had."""
+    if not os.environ.get(ENDPOINT):
+        return None
+    try:
+        from remit.journal import collector  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise Missing from None
+    return collector.telemetry()

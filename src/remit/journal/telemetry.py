@@ -1,0 +1,137 @@
+"""The journal as spans and numbers, for whoever collects them; an extra, and silent without it.
+
+They are made from what is written down, so nothing is told that did not happen, and nothing waits
+for a collector. No content goes along: names of steps, statuses and channels' answers, and the ids
+of tasks; never a title, a text, a person or an address.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from remit.journal.follow import Journal
+from remit.model.event import Event, Kind
+
+if TYPE_CHECKING:  # the extra may not be there
+    from opentelemetry.metrics import Meter
+    from opentelemetry.trace import Span, Tracer
+
+NAME: Final = "remit"
+PARTING: Final = 3.0  # seconds that the last spans have to leave
+_MOST_RUNS: Final = 1_000  # that are followed at once; of more, the oldest are let go
+
+
+@dataclass(slots=True)
+class _Leg:
+    """A run that is under way, and when the last thing happened in it."""
+
+    span: "Span"
+    at: datetime
+
+
+@dataclass(slots=True)
+class Telemetry:
+    """Makes a span of each run and of each step in it, and counts what happens."""
+
+    tracer: "Tracer"
+    meter: "Meter"
+    close: Callable[[], None] = lambda: None
+    _legs: dict[str, _Leg] = field(default_factory=dict)
+    _asked: dict[str, datetime] = field(default_factory=dict)
+
+    def note(self, event: Event) -> None:
+        """Tell of one event; they come in order."""
+        match event.kind:
+            case Kind.TASK_MOVED:
+                self._moved(event)
+            case Kind.RUN_STARTED:
+                self._begin(event)
+            case Kind.STEP_DONE:
+                self._step(event)
+            case Kind.RUN_ENDED:
+                self._end(event)
+            case Kind.DELIVERY_SETTLED:
+                self._count("remit.deliveries", answer=str(event.data.get("answer")))
+            case Kind.REVIEW_OPENED:
+                self._asked[str(event.data.get("review"))] = event.at
+                self._count("remit.reviews", reason=str(event.data.get("reason")))
+            case Kind.REVIEW_DECIDED:
+                self._decided(event)
+            case _:
+                pass
+
+    def _moved(self, event: Event) -> None:
+        self._count("remit.moves", to=str(event.data.get("to")))
+        if "lease" in event.data:
+            self._begin(event)
+        elif "outcome" in event.data:
+            self._end(event)
+
+    def _begin(self, event: Event) -> None:
+        known: dict[str, str | int] = {"remit.task.id": str(event.task_id)}
+        known["remit.lease"] = _number(event)
+        span = self.tracer.start_span("remit.run", attributes=known, start_time=_ns(event.at))
+        if len(self._legs) >= _MOST_RUNS:
+            self._legs.pop(next(iter(self._legs))).span.end()
+        self._legs[str(event.data.get("run"))] = _Leg(span, event.at)
+
+    def _step(self, event: Event) -> None:
+        from opentelemetry.trace import set_span_in_context  # noqa: PLC0415 - an extra
+
+        name = str(event.data.get("step"))
+        node = name.partition(":")[0]
+        leg = self._legs.get(str(event.data.get("run")))
+        if leg is None:  # it began before we listened
+            return
+        known = {"remit.step": name, "remit.task.id": str(event.task_id)}
+        within = set_span_in_context(leg.span)
+        span = self.tracer.start_span(node, within, attributes=known, start_time=_ns(leg.at))
+        span.end(_ns(event.at))
+        seconds = (event.at - leg.at).total_seconds()
+        self._measure("remit.step.duration", seconds, step=node)
+        leg.at = event.at
+
+    def _end(self, event: Event) -> None:
+        outcome = str(event.data.get("outcome"))
+        self._count("remit.runs", outcome=outcome)
+        leg = self._legs.pop(str(event.data.get("run")), None)
+        if leg is not None:
+            leg.span.set_attribute("remit.outcome", outcome)
+            leg.span.end(_ns(event.at))
+
+    def _decided(self, event: Event) -> None:
+        opened = self._asked.pop(str(event.data.get("review")), None)
+        if opened is not None:
+            self._measure("remit.review.age", (event.at - opened).total_seconds())
+
+    def _count(self, name: str, **known: str) -> None:
+        self.meter.create_counter(name).add(1, known)
+
+    def _measure(self, name: str, seconds: float, **known: str) -> None:
+        self.meter.create_histogram(name, unit="s").record(max(0.0, seconds), known)
+
+
+async def keep_told(journal: Journal, since: int, telemetry: Telemetry | None) -> None:
+    """Tell of every event after a place, for ever; without a collector, of none."""
+    if telemetry is None:
+        return
+    try:
+        async for event in journal.follow(since):
+            telemetry.note(event)
+    finally:
+        # What is left goes out, if somebody takes it; nobody waits for a collector that is away.
+        parting = threading.Thread(target=telemetry.close, daemon=True)
+        parting.start()
+        await asyncio.to_thread(parting.join, PARTING)
+
+
+def _ns(at: datetime) -> int:
+    return round(at.timestamp() * 1_000_000) * 1_000
+
+
+def _number(event: Event) -> int:
+    lease = event.data.get("lease")
+    return lease if isinstance(lease, int) else 0

@@ -1,0 +1,102 @@
+"""Who tried a task, how each try ended, and how often each criterion was checked.
+
+Steps are kept for good, so this is read from what was written down while it happened.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Final
+
+from remit.model.codec import Json, JsonMap, from_json, moment
+from remit.model.contract import ContractType, Verdict
+from remit.model.specialist import Attempt, Claim, Ended
+from remit.model.task import Task
+from remit.store import runs
+from remit.store.database import Tx
+
+_UNCHANGED: Final = "It says that it is done, and has changed no file."
+
+
+@dataclass(frozen=True, slots=True)
+class Tries:
+    """What is on record of a task's tries, the first one first."""
+
+    attempts: tuple[Attempt, ...] = ()  # of specialists
+    verdicts: tuple[Verdict, ...] = ()  # each with when it was reached
+
+
+def read(tx: Tx, task: Task) -> Tries:
+    """All tries of all rounds."""
+    if task.started_at is None:
+        return Tries()
+    kept = runs.tries(tx, task.id)
+    rounds: dict[int, dict[str, Json]] = {}
+    for each in kept:
+        rounds.setdefault(each.round, {})[each.name] = each.output
+    advice = task.contract is None or task.contract.type is ContractType.ADVISORY
+    made = [one for n in sorted(rounds) for one in _attempts(rounds[n], advice=advice)]
+    checked = (each for each in kept if each.name.partition(":")[0] == "verify")
+    verdicts = [
+        replace(from_json(Verdict, each.output), completed_at=each.ended_at) for each in checked
+    ]
+    return Tries(tuple(_counted(made)), tuple(verdicts))
+
+
+def recorded(tx: Tx, task: Task) -> Task:
+    """The task as its records tell it."""
+    return with_records(task, read(tx, task))
+
+
+def with_records(task: Task, tries: Tries) -> Task:
+    """The task whose verdict says how often each criterion was checked, and when it was reached."""
+    verdict = task.verdict
+    if verdict is None or not tries.verdicts:
+        return task
+    often: Counter[str] = Counter()
+    for each in tries.verdicts:
+        often.update({finding.activity for finding in each.findings})
+    findings = tuple(
+        replace(each, attempts=max(each.attempts, often[each.activity]))
+        for each in verdict.findings
+    )
+    at = verdict.completed_at or tries.verdicts[-1].completed_at
+    return replace(task, verdict=Verdict(findings, at))
+
+
+def _attempts(steps: Mapping[str, Json], *, advice: bool) -> Iterator[Attempt]:
+    for n in count():
+        tried = steps.get(f"execute_tool:{n}" if n else "execute_tool")
+        if not isinstance(tried, dict) or "claim" not in tried:
+            return
+        left, found = steps.get(f"look:{n}"), steps.get(f"verify:{n}")
+        verdict = from_json(Verdict, found) if found is not None else None
+        yield _attempt(tried, left if isinstance(left, dict) else {}, verdict, advice=advice)
+
+
+def _attempt(tried: JsonMap, left: JsonMap, verdict: Verdict | None, *, advice: bool) -> Attempt:
+    """A claim is as good as what was found of it."""
+    claim = from_json(Claim, tried["claim"])
+    began, ended = moment(str(tried["started_at"])), moment(str(tried["ended_at"]))
+    made = Attempt(str(tried["agent"]), began, ended, claim.outcome, claim.error)
+    if claim.outcome is not Ended.SUCCESS:
+        return made
+    if verdict is not None and not verdict.passed:
+        wrong = Ended.VERIFICATION_FAILED
+        return replace(made, outcome=wrong, error=verdict.complaint, failed=verdict.failed)
+    refused = left.get("refused")
+    if isinstance(refused, list) and refused:
+        why = "; ".join(map(str, refused))
+        return replace(made, outcome=Ended.VERIFICATION_FAILED, error=why)
+    if left and not left.get("paths") and not advice:
+        return replace(made, outcome=Ended.BAD_OUTPUT, error=_UNCHANGED)
+    return made
+
+
+def _counted(found: list[Attempt]) -> Iterator[Attempt]:
+    """Each with how often the same one had tried before."""
+    seen: Counter[str] = Counter()
+    for each in found:
+        yield replace(each, retries=seen[each.agent])
+        seen[each.agent] += 1

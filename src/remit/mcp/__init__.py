@@ -1,0 +1,1 @@
+"""Remit as a server of the Model Context Protocol: one message in, one answer out."""

@@ -1,0 +1,113 @@
+"""Which revision a message speaks, and whether what it says about itself agrees.
+
+The current revision has no handshake: each request carries its version and what the client can do,
+and over HTTP three headers repeat what the body says. An older client shakes hands first.
+"""
+
+import base64
+import binascii
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from remit.model.codec import Json, JsonMap
+from remit.peer.rpc import BAD_PARAMS, Fault, Message
+
+CURRENT: Final = "2026-07-28"
+OLDER: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+TASKS: Final = "io.modelcontextprotocol/tasks"
+
+MISMATCH: Final = -32020
+NOT_DECLARED: Final = -32021
+NO_VERSION: Final = -32022
+
+_VERSION: Final = "io.modelcontextprotocol/protocolVersion"
+_CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
+_NAMED: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_OPEN, _CLOSE = "=?base64?", "?="
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """What a client can do, as far as we care; an older one knows neither."""
+
+    current: bool
+    tasks: bool = False
+    opens_urls: bool = False
+
+    def must_know_tasks(self) -> None:
+        if not self.tasks:
+            needed: JsonMap = {"requiredCapabilities": {"extensions": {TASKS: {}}}}
+            raise Fault(NOT_DECLARED, f"This needs the extension {TASKS}.", needed)
+
+
+def client_of(message: Message, headers: Mapping[str, str] | None) -> Client:
+    """Who speaks; headers are None where there are none, as on stdin."""
+    meta = message.params.get("_meta")
+    said = meta.get(_VERSION) if isinstance(meta, dict) else None
+    named = (headers or {}).get("mcp-protocol-version")
+    if said is None and (named is None or named in OLDER):
+        return Client(current=False)
+    can = meta.get(_CAPABILITIES) if isinstance(meta, dict) else None
+    if not isinstance(said, str) or not isinstance(can, dict):
+        if named is not None and named != CURRENT:
+            raise _no_version(named)
+        raise Fault(BAD_PARAMS, f"params._meta must hold {_VERSION} and {_CAPABILITIES}.")
+    if headers is not None:
+        _check(message, said, headers)
+    if said != CURRENT:
+        raise _no_version(said)
+    return Client(True, TASKS in _map(can.get("extensions")), "url" in _map(can.get("elicitation")))
+
+
+def headers_of(message: Message) -> dict[str, str]:
+    """What goes along with a message over HTTP, so that it need not be read to be routed."""
+    meta = message.params.get("_meta")
+    said = meta.get(_VERSION) if isinstance(meta, dict) else None
+    if not isinstance(said, str):
+        return {}
+    found = {"mcp-protocol-version": said, "mcp-method": message.method}
+    name = message.params.get(_NAMED.get(message.method, ""))
+    return found | {"mcp-name": _encoded(name)} if isinstance(name, str) else found
+
+
+def agreed(asked: Json) -> str:
+    """The version for a client that shakes hands: its own if we speak it, else our newest such."""
+    return asked if isinstance(asked, str) and asked in OLDER else OLDER[0]
+
+
+def _check(message: Message, said: str, headers: Mapping[str, str]) -> None:
+    if headers.get("mcp-protocol-version") != said:
+        raise Fault(MISMATCH, "MCP-Protocol-Version is not the version in params._meta.")
+    if headers.get("mcp-method") != message.method:
+        raise Fault(MISMATCH, "Mcp-Method is not the method of the request.")
+    field = _NAMED.get(message.method, "")
+    name = message.params.get(field)
+    if name is not None and _decoded(headers.get("mcp-name")) != name:
+        raise Fault(MISMATCH, f"Mcp-Name is not `{field}` of the request.")
+
+
+def _no_version(said: str) -> Fault:
+    versions: JsonMap = {"supported": [CURRENT, *OLDER], "requested": said[:60]}
+    return Fault(NO_VERSION, f"Version {said!r:.60} is not spoken here.", versions)
+
+
+def _map(value: Json) -> JsonMap:
+    return value if isinstance(value, dict) else {}
+
+
+def _encoded(text: str) -> str:
+    plain = text.isascii() and text.isprintable() and text == text.strip()
+    if plain and not text.startswith(_OPEN):
+        return text
+    return _OPEN + base64.b64encode(text.encode("utf-8", "replace")).decode() + _CLOSE
+
+
+def _decoded(text: str | None) -> str | None:
+    if text is None or not (text.startswith(_OPEN) and text.endswith(_CLOSE)):
+        return text
+    inner = text[len(_OPEN) : -len(_CLOSE)]
+    try:
+        return base64.b64decode(inner, validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return None

@@ -1,0 +1,256 @@
+"""What another agent may do here: entrust, look, stop. It never decides.
+
+Whoever comes this way is an agent, whatever it came in with: the owner's own token is worth no more
+here than an agent's with `read` and `write`. What it entrusts is in its own words, not the owner's;
+so whoever else is to be written to is asked about. With `write` alone it sees what it entrusted
+itself, and of everything else it is told that it is not there.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from remit.errors import BadInput, Conflict, NotFound, RemitError
+from remit.model import ids
+from remit.model.caller import OWNERS, Caller, Scope
+from remit.model.delivery import DeliveryStatus
+from remit.model.event import Event
+from remit.model.ids import SessionId
+from remit.model.review import Review
+from remit.model.status import TERMINAL, Status
+from remit.model.task import Creator, Priority, Source, SourceKind, Taint, Task
+from remit.store import entrusted, events, reviews, search
+from remit.store.database import Tx
+from remit.store.entrusted import Wanted
+from remit.store.filter import Filter
+from remit.trigger import command
+from remit.wiring import House
+
+MOST_OPEN: Final = 500
+MOST_SHOWN: Final = 100
+MOST_KEY: Final = 200
+MOST_COUNTED: Final = 10_000
+_OPEN: Final = tuple(status for status in Status if status not in TERMINAL)
+
+
+class NotAllowed(RemitError):
+    """The caller is known, and this is not for him."""
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """Another agent: its name, the id of what it came in with, and what that opens."""
+
+    name: str
+    key: str
+    scopes: frozenset[Scope]
+
+    @property
+    def prefix(self) -> str:
+        """How the source of all that it entrusted begins."""
+        return f"{self.key}/"
+
+
+def met(caller: Caller, key: str) -> Peer:
+    """Whoever calls, as an agent: what only a person may do is left at the door."""
+    return Peer(caller.name, key, caller.scopes - OWNERS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """Work that an agent entrusts; the same key again is the same task."""
+
+    text: str
+    key: str
+    work: Sequence[str] = ()
+    channel: str = "dashboard"
+    recipient: str | None = None
+    scheduled_for: datetime | None = None
+    priority: Priority | None = None
+    session: SessionId | None = None  # of a task of its own that it goes on with
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A task as another agent may see it: how it stands and what came of it, not how."""
+
+    task: Task
+    asked: Review | None
+    url: str  # where a person decides, or looks
+
+    @property
+    def deliverable(self) -> str | None:
+        """What passed the gate and was sent; None before that, whatever has been written."""
+        if self.task.status is not Status.COMPLETED:
+            return None
+        sent = [each for each in self.task.delivery if each.status is DeliveryStatus.SENT]
+        bodies = dict.fromkeys(each.body for each in sent if each.body)
+        return "\n\n".join(bodies) or self.task.result_summary
+
+    @property
+    def waits(self) -> bool:
+        """Whether nothing goes on before the owner has decided."""
+        return self.task.status is Status.NEEDS_REVIEW or (
+            self.asked is not None and not self.task.ended
+        )
+
+    @property
+    def sentence(self) -> str:
+        """How it stands, for a reader."""
+        if self.waits:
+            return f"It waits for its owner, who decides here: {self.url}"
+        if self.task.status is Status.FAILED:
+            return f"It failed: {self.task.result_summary or 'no reason was given'}"
+        return _SENTENCES[self.task.status]
+
+
+class Desk:
+    """Where one agent is heard. `wide` says whether `read` opens what others entrusted, too."""
+
+    def __init__(self, house: House, peer: Peer, url: str, *, wide: bool) -> None:
+        self._house = house
+        self._peer = peer
+        self._url = url
+        self._wide = wide and Scope.READ in peer.scopes
+
+    async def entrust(self, order: Order) -> Seen:
+        """Take work on, durably; what is the owner's to decide stays his."""
+        self._needs(Scope.WRITE)
+        if not 1 <= len(order.key) <= MOST_KEY:
+            raise BadInput(f"A key has 1 to {MOST_KEY} characters, not {len(order.key)}.")
+        peer, house = self._peer, self._house
+        still = Wanted(statuses=_OPEN, limit=MOST_OPEN)
+        if await house.db.read(entrusted.count, peer.prefix, still) >= MOST_OPEN:
+            sentence = f"{peer.name} has {MOST_OPEN} open tasks here; let some of them end first."
+            raise Conflict(sentence)
+        cue = command.cue(
+            order.text,
+            ref="",
+            work=order.work,
+            channel=order.channel,
+            recipient=order.recipient,
+            scheduled_for=order.scheduled_for,
+            priority=order.priority,
+        )
+        cue = replace(
+            cue,
+            source=Source(SourceKind.AGENT, peer.prefix + _digest(order.key)),
+            session_id=order.session,
+            context={"agent": peer.name},
+            created_by=Creator.AGENT,
+            taint=Taint.CONTACT,
+        )
+        task = await house.intake.admit(cue)
+        house.engine.nudge()
+        return await self.look(task.id)
+
+    async def look(self, name: str) -> Seen:
+        """One task; what this agent may not see is not there."""
+        task_id = ids.task_id(name)
+        try:
+            task, asked = await self._house.db.read(entrusted.looked_at, task_id)
+        except NotFound:
+            task, asked = None, None
+        if task is None or task.deleted_at is not None or not self._sees(task):
+            raise NotFound("task", task_id)
+        return self._seen(task, asked)
+
+    async def page(self, wanted: Wanted) -> list[Seen]:
+        """Tasks, newest first: its own, or all of them if it may read."""
+        self._needs_any()
+        if not 1 <= wanted.limit <= MOST_SHOWN + 1:
+            raise BadInput(f"limit must lie between 1 and {MOST_SHOWN}.", field="limit")
+        asked = Filter(
+            statuses=tuple(wanted.statuses), before=wanted.before, limit=min(wanted.limit, 500)
+        )
+        found = await self._house.db.read(_page, self._peer.prefix, wanted, self._wide, asked)
+        return [self._seen(*each) for each in found]
+
+    async def count(self, wanted: Wanted) -> int:
+        """How many of its own there are, counted as far as `MOST_COUNTED`."""
+        self._needs_any()
+        asked = replace(wanted, limit=MOST_COUNTED)
+        return await self._house.db.read(entrusted.count, self._peer.prefix, asked)
+
+    async def search(self, words: str, limit: int) -> list[Seen]:
+        """Tasks with these words in them, as far as it may see them."""
+        self._needs(Scope.READ)
+        if not words.strip():
+            raise BadInput("Say at least one word to look for.", field="query")
+        if not 1 <= limit <= MOST_SHOWN:
+            raise BadInput(f"limit must lie between 1 and {MOST_SHOWN}.", field="limit")
+        asked = Filter(text=words, limit=limit)
+        return [self._seen(*each) for each in await self._house.db.read(_matching, asked)]
+
+    async def log(self, name: str, after: int, limit: int) -> list[Event]:
+        """What happened to a task, in order: for who may read."""
+        self._needs(Scope.READ)
+        seen = await self.look(name)
+        return await self._house.db.read(events.of_task, seen.task.id, after, limit)
+
+    async def cancel(self, name: str) -> Seen:
+        """Have a task end; one that has ended raises `Conflict`."""
+        self._needs(Scope.WRITE)
+        seen = await self.look(name)
+        if seen.task.ended:
+            raise Conflict(f"Task {seen.task.id} is {seen.task.status}; it has ended.")
+        task = await self._house.owner.cancel(seen.task.id)
+        self._house.engine.heed(task)
+        return await self.look(task.id)
+
+    def _seen(self, task: Task, asked: Review | None) -> Seen:
+        return Seen(task, asked, f"{self._url}/tasks/{task.id}")
+
+    def _sees(self, task: Task) -> bool:
+        source = task.source
+        own = source.kind is SourceKind.AGENT and source.ref.startswith(self._peer.prefix)
+        return self._wide or own
+
+    def _needs(self, scope: Scope) -> None:
+        if scope not in self._peer.scopes:
+            raise NotAllowed(f"{self._peer.name} may not do this: it needs the scope `{scope}`.")
+
+    def _needs_any(self) -> None:
+        if not self._peer.scopes:
+            raise NotAllowed(f"{self._peer.name} may do nothing here.")
+
+
+_Found = tuple[Task, Review | None]
+
+
+def _page(tx: Tx, prefix: str, wanted: Wanted, wide: bool, asked: Filter) -> list[_Found]:
+    if wide:
+        return _asked(tx, list(search.page(tx, asked).tasks))
+    return _asked(tx, entrusted.of(tx, prefix, wanted))
+
+
+def _matching(tx: Tx, asked: Filter) -> list[_Found]:
+    return _asked(tx, list(search.page(tx, asked).tasks))
+
+
+def _asked(tx: Tx, found: list[Task]) -> list[_Found]:
+    asking = reviews.asking(tx, [task.id for task in found])
+    return [
+        entrusted.looked_at(tx, task.id) if task.id in asking else (task, None) for task in found
+    ]
+
+
+def _digest(key: str) -> str:
+    """A key of any letters as a name that can be kept."""
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40]
+
+
+_SENTENCES: Final = {
+    Status.NEW: "It has been taken on.",
+    Status.READY: "It has been taken on, and begins when it is due.",
+    Status.RUNNING: "It is being worked on.",
+    Status.VERIFYING: "The work is being checked.",
+    Status.DELIVERING: "The result is on its way.",
+    Status.NEEDS_REVIEW: "It waits for its owner.",
+    Status.PAUSED: "Its owner has paused it.",
+    Status.COMPLETED: "It is done.",
+    Status.FAILED: "It failed.",
+    Status.CANCELLED: "It was stopped.",
+}

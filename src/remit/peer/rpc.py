@@ -1,0 +1,83 @@
+"""JSON-RPC 2.0, as far as both protocols need it: one message in, one answer out, or none."""
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, cast
+
+from remit.errors import RemitError, StoreTrouble
+from remit.model.codec import Json, JsonMap
+
+UNREADABLE: Final = -32700
+NO_REQUEST: Final = -32600
+NO_METHOD: Final = -32601
+BAD_PARAMS: Final = -32602
+BROKEN: Final = -32603
+_LOG: Final = logging.getLogger("remit.peer")
+
+
+class Fault(RemitError):
+    """What a caller is answered instead of a result: a number, a sentence, and what goes along."""
+
+    def __init__(self, code: int, sentence: str, more: Json = None) -> None:
+        super().__init__(sentence)
+        self.code = code
+        self.more = more
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A request, or a notification: that has no id and is never answered."""
+
+    method: str
+    params: JsonMap
+    id: str | int | None
+    asks: bool
+
+
+def read(raw: bytes) -> Message:
+    """One message; several at once, or something else, raise `Fault`."""
+    try:
+        said = json.loads(raw)
+    except (ValueError, RecursionError):
+        raise Fault(UNREADABLE, "This is not JSON.") from None
+    return parse(cast("Json", said))
+
+
+def parse(said: Json) -> Message:
+    if not isinstance(said, dict) or said.get("jsonrpc") != "2.0":
+        raise Fault(NO_REQUEST, "Send one JSON-RPC 2.0 request or notification.")
+    method, params, ident = said.get("method"), said.get("params", {}), said.get("id")
+    if not isinstance(method, str) or isinstance(ident, bool | float | list | dict):
+        raise Fault(NO_REQUEST, "A request has a method, and an id that is a text or a number.")
+    if "id" in said and ident is None:
+        raise Fault(NO_REQUEST, "The id of a request is a text or a number, not null.")
+    if not isinstance(params, dict):
+        raise Fault(BAD_PARAMS, "params must be an object.")
+    return Message(method, params, ident, "id" in said)
+
+
+def result(ident: str | int | None, told: JsonMap) -> JsonMap:
+    return {"jsonrpc": "2.0", "id": ident, "result": told}
+
+
+def error(ident: str | int | None, fault: Fault) -> JsonMap:
+    told: JsonMap = {"code": fault.code, "message": str(fault)}
+    if fault.more is not None:
+        told["data"] = fault.more
+    return {"jsonrpc": "2.0", "id": ident, "error": told}
+
+
+def fault_of(problem: Exception, codes: Mapping[type[RemitError], int]) -> Fault:
+    """What to tell the caller. What we did not foresee is told to the log and to nobody else."""
+    if isinstance(problem, Fault):
+        return problem
+    for kind, code in codes.items():
+        if isinstance(problem, kind):
+            return Fault(code, str(problem))
+    if isinstance(problem, StoreTrouble):
+        _LOG.warning("%s", problem)
+        return Fault(BROKEN, "The store cannot be used just now; try again in a moment.")
+    _LOG.error("A message failed for a reason nobody foresaw.", exc_info=problem)
+    return Fault(BROKEN, "Something broke that should not have; the log says what.")

@@ -1,0 +1,167 @@
+"""The doors for other agents: MCP and A2A over HTTP. Behind the same guard as everything else.
+
+A task can be followed as a stream of events. There are only so many of them at once, and one ends
+when the token that opened it is taken back.
+"""
+
+import asyncio
+import json
+from asyncio import FIRST_COMPLETED
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from datetime import datetime
+from typing import Final
+
+from starlette import routing
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+
+from remit.a2a import server as a2a
+from remit.a2a import shapes as a2a_shapes
+from remit.mcp import server as mcp
+from remit.model.caller import Caller
+from remit.model.codec import JsonMap
+from remit.peer.desk import Desk, Peer, met
+from remit.server import problem
+from remit.server.bodies import MOST_BYTES
+from remit.server.call import Answer, Call, Route
+from remit.server.callers import PROGRAM, Callers
+from remit.server.problem import Problem
+from remit.wiring import House
+
+MOST_STREAMS: Final = 100
+QUIET: Final = 15.0  # seconds without a word until one is sent that keeps the line open
+_STREAMED: Final = {"X-Accel-Buffering": "no"}
+
+
+def card(port: int) -> Route:
+    """Where other agents look for who we are: no part of the API, as its protocol is its own."""
+
+    async def show(_: Call) -> Answer:
+        told = a2a_shapes.card(f"http://127.0.0.1:{port}")
+        return Answer(json.dumps(told), media="application/json")
+
+    return Route(
+        method="GET",
+        path="/.well-known/agent-card.json",
+        does=show,
+        says="The card by which other agents know Remit",
+        gives="Greeting",
+        public=True,
+        page=True,
+    )
+
+
+class Peers:
+    """Hears other agents, and counts the streams that are open."""
+
+    def __init__(self, house: House, callers: Callers) -> None:
+        self._house = house
+        self._open: dict[asyncio.Event, str] = {}
+        callers.on_gone(self._end)
+
+    @property
+    def routes(self) -> list[routing.Route]:
+        return [
+            routing.Route("/mcp", self._mcp, methods=["POST"]),
+            routing.Route(a2a_shapes.ENDPOINT, self._a2a, methods=["POST"]),
+        ]
+
+    async def _mcp(self, request: Request) -> Response:
+        raw = await _body(request)
+        if isinstance(raw, Problem):
+            return problem.response(raw)
+        desk = Desk(self._house, _peer(request), _url(request), wide=True)
+        reply = await mcp.answer(raw, desk, self._house.ids.ulid(), _headers(request))
+        if reply.body is None:
+            return Response(status_code=reply.status)
+        return JSONResponse(reply.body, reply.status)
+
+    async def _a2a(self, request: Request) -> Response:
+        raw = await _body(request)
+        if isinstance(raw, Problem):
+            return problem.response(raw)
+        desk = Desk(self._house, _peer(request), _url(request), wide=False)
+        version = _headers(request).get("a2a-version")
+        reply = await a2a.answer(raw, desk, self._house.journal, version)
+        if reply.stream is None:
+            return JSONResponse(reply.body, reply.status)
+        if len(self._open) >= MOST_STREAMS:
+            sentence = f"{MOST_STREAMS} tasks are followed just now; ask for this one instead."
+            return problem.response(Problem("store-unavailable", sentence))
+        lines = self._lines(reply.stream, request.scope["key"], request.scope.get("until"))
+        return StreamingResponse(lines, headers=_STREAMED, media_type="text/event-stream")
+
+    async def _lines(
+        self, stream: AsyncGenerator[JsonMap, None], key: str, until: datetime | None
+    ) -> AsyncIterator[str]:
+        """Each message as an event; in between a word for whoever would close a silent line."""
+        gone = asyncio.Event()
+        self._open[gone] = key
+        ended = asyncio.create_task(gone.wait())
+        following = asyncio.create_task(_next(stream))
+        try:
+            while True:
+                await asyncio.wait((following, ended), timeout=QUIET, return_when=FIRST_COMPLETED)
+                if gone.is_set() or self._is_over(until):
+                    return
+                if not following.done():
+                    yield ": still here\n\n"
+                elif (told := following.result()) is None:
+                    return
+                else:
+                    yield f"data: {json.dumps(told, ensure_ascii=False)}\n\n"
+                    following = asyncio.create_task(_next(stream))
+        finally:
+            del self._open[gone]
+            for task in (ended, following):
+                task.cancel()
+            await asyncio.gather(ended, following, return_exceptions=True)
+            await stream.aclose()
+
+    def _is_over(self, until: datetime | None) -> bool:
+        return until is not None and self._house.clock.now() >= until
+
+    def _end(self, key: str) -> None:
+        for gone, whose in self._open.items():
+            if whose == key:
+                gone.set()
+
+
+async def _next(stream: AsyncIterator[JsonMap]) -> "JsonMap | None":
+    return await anext(stream, None)
+
+
+def _peer(request: Request) -> Peer:
+    """Who calls, as an agent; the owner is the same one whatever he came in with."""
+    caller: Caller = request.scope["caller"]
+    key: str = request.scope["key"]
+    return met(caller, key if key.startswith(PROGRAM) else "owner")
+
+
+def _url(request: Request) -> str:
+    """Where the dashboard is, by the name we were called: the guard knows it for ours."""
+    return f"http://{request.headers['host']}"
+
+
+def _headers(request: Request) -> Mapping[str, str]:
+    """What came once; what came twice says nothing that can be relied on."""
+    names = [name for name, _ in request.headers.items()]
+    return {name: text for name, text in request.headers.items() if names.count(name) == 1}
+
+
+async def _body(request: Request) -> bytes | Problem:
+    """The body, if it is JSON and not too large; what is too large is not read to its end."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        sentence = "Send JSON, as `Content-Type: application/json`."
+        return Problem("unsupported-media-type", sentence)
+    found = bytearray()
+    try:
+        async for chunk in request.stream():
+            found += chunk
+            if len(found) > MOST_BYTES:
+                sentence = f"A body may have {MOST_BYTES} bytes; this one has more."
+                return Problem("too-large", sentence)
+    except ClientDisconnect:
+        return Problem("malformed", "The body ended before its end.")
+    return bytes(found)
