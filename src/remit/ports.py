@@ -4,12 +4,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import ParamSpec, Protocol, TypeAlias, TypeVar, runtime_checkable
 
-from remit.model.contract import Criterion, Evidence, Finding, Verdict
+from remit.model.contract import Contract, Criterion, Evidence, Finding, Verdict
 from remit.model.delivery import Answer, Delivery, Found, Keeps, Parcel, Sends
 from remit.model.permit import Reach, Unsure
 from remit.model.plan import Item
-from remit.model.reply import Prompt, Reply
+from remit.model.reply import Policy, Prompt, Reply, ToolCall
 from remit.model.review import Decision
+from remit.model.specialist import Claim, Job
 from remit.model.status import Actor, Status
 from remit.model.task import Budget, Cue, Taint, Task
 
@@ -17,6 +18,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 OnText: TypeAlias = Callable[[str], Awaitable[None]]  # is given each piece of text as it comes
+Permit: TypeAlias = Callable[[ToolCall], Awaitable[Policy]]  # whether a specialist may do this
 
 
 class Clock(Protocol):
@@ -48,6 +50,21 @@ class LiveBrain(Brain, Protocol):
     """A brain that can be heard while it thinks."""
 
     async def think_aloud(self, prompt: Prompt, *, session: str, on_text: OnText) -> Reply: ...
+
+
+class Specialist(Protocol):
+    """Does code work in the folder of a job, and says what came of it.
+
+    It never raises for what it can tell: a limit, a crash, no time left are outcomes of a claim.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def capabilities(self) -> frozenset[str]: ...
+
+    async def work(self, job: Job, emit: OnText, permit: Permit) -> Claim: ...
 
 
 class Channel(Protocol):
@@ -201,6 +218,7 @@ class Steps(Protocol):
         *,
         work: tuple[Item, ...] | None = None,
         tool_output: str | None = None,
+        contract: Contract | None = None,
         verdict: Verdict | None = None,
         taint: Taint | None = None,
         spent: Budget | None = None,

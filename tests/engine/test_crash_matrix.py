@@ -30,6 +30,7 @@ VERBS = [
     "rank",
     "claim",
     "record_steps",
+    "say",
     "move",
     "finish",
     "claim_send",

@@ -59,6 +59,8 @@ class FakeAgent:
         words = str(getattr(prompt[0], "text", ""))
         with (STATE / session_id).open("a") as file:
             file.write(words + "\n")
+        if words.startswith("The owner has allowed"):
+            words = words.replace("\n> ", "\nrun ", 1)  # as it is bidden: in the same words
         for line in words.splitlines():
             verb, _, rest = line.partition(" ")
             stop = await self._do(session_id, verb, rest)

@@ -13,7 +13,7 @@ from remit.model.delivery import Delivery
 from remit.model.reply import Policy, Prompt, Reply, Tool, ToolCall, ToolResult
 from remit.model.review import Answered, Review
 from remit.model.task import Cue, Source, SourceKind, Taint, Task
-from remit.settings import Deliver, Settings
+from remit.settings import Contracts, Deliver, Settings
 from remit.store import reviews, search
 from remit.testing import ObedientBrain, Outbox, World
 
@@ -84,7 +84,10 @@ class Field:
             home,
             brain=self.brain,
             channels=self.ways,
-            settings=Settings(home=home, deliver=Deliver(undo=0)),
+            # No contract stands in the way: each wall must hold by itself.
+            settings=Settings(
+                home=home, deliver=Deliver(undo=0), contracts=Contracts(written=False)
+            ),
             able=[self.page, *self.acts],
         )
         (home / "contacts.yaml").write_text(

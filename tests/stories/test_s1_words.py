@@ -3,12 +3,14 @@
 from pathlib import Path
 
 from remit.intake.heard import Message
+from remit.model.codec import JsonMap
 from remit.model.plan import Became, ItemStatus
 from remit.model.status import Status
 from remit.model.task import Source, SourceKind
 from remit.testing import Outbox, World, script
 
-LIST = "<deliverable>Lumphini Park, KidZania, Sea Life.</deliverable>"
+SAID = "Attractions: Lumphini Park (free), KidZania (dear), Sea Life. Prices: the park is cheapest."
+LIST = f"<deliverable>{SAID}</deliverable>"
 
 
 async def test_a_request_is_read_and_no_part_of_it_is_dropped(tmp_path: Path) -> None:
@@ -24,7 +26,7 @@ async def test_a_request_is_read_and_no_part_of_it_is_dropped(tmp_path: Path) ->
     assert {clause.became for clause in task.request.clauses} == {Became.WORK, Became.DELIVERY}
     assert ended.status is Status.COMPLETED
     assert [item.status for item in ended.work] == [ItemStatus.COMPLETED] * len(task.work)
-    assert [parcel.body for parcel in whatsapp.sent] == ["Lumphini Park, KidZania, Sea Life."]
+    assert [parcel.body for parcel in whatsapp.sent] == [SAID]
 
 
 async def test_a_checklist_is_worked_through_and_what_is_ticked_is_left(tmp_path: Path) -> None:
@@ -38,4 +40,24 @@ async def test_a_checklist_is_worked_through_and_what_is_ticked_is_left(tmp_path
 
     assert [item.description for item in ended.work] == ["research attractions", "compare prices"]
     assert "book flights" not in brain.heard[0].split("## Work items")[1]
+    assert ended.contract is not None
+    assert ended.contract.criteria[0].pattern == "1. research attractions\n2. compare prices"
     assert ended.status is Status.COMPLETED
+
+
+async def test_a_part_that_was_not_answered_goes_back_before_anything_is_sent(
+    tmp_path: Path,
+) -> None:
+    words = "Research Bangkok attractions for kids, compare prices and send me the list on WhatsApp"
+    half: JsonMap = {"reply": "<deliverable>Lumphini Park, KidZania.</deliverable>", "times": 1}
+    brain, whatsapp = script([half, {"reply": LIST}]), Outbox("whatsapp")
+    async with World(tmp_path, brain=brain, channels={"whatsapp": whatsapp}) as world:
+        message = Message(text=words, source=Source(SourceKind.MANUAL, "s1"))
+        (task,) = (await world.house.intake.hear(message)).tasks
+        await world.run()
+        ended = await world.get(task.id)
+
+    assert "compare prices" in brain.heard[1].split("Not proven yet")[1]
+    assert [parcel.body for parcel in whatsapp.sent] == [SAID]
+    assert ended.verdict is not None
+    assert ended.verdict.passed

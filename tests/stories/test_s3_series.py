@@ -34,7 +34,7 @@ class Diarist:
     """A brain that leaves behind all it was told and said, as a model does; 2 KB a run."""
 
     heard: list[Prompt] = field(default_factory=list)
-    text: str = "lorem ipsum " * 170
+    text: str = " ".join(f"In town {n} the weather is fair." for n in range(68))
     thoughts: str = ""
     sizes: list[int] = field(default_factory=list)
 

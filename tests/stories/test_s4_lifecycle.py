@@ -75,7 +75,8 @@ async def test_every_node_of_the_graph_is_in_the_journal_and_costs_no_write_of_i
         await rig.run()
         history = await rig.history(task.id)
 
-        assert sorted(nodes(history)) == sorted(NODES)
+        # What S4 does not know is the proof, which comes between the work and the response.
+        assert sorted(nodes(history)) == sorted([*NODES, "verify"])
         assert nodes(history)[-1] == "generate_response"
         assert nodes(history).index("execute_tool") == 3
         done = history[-1]
@@ -83,7 +84,7 @@ async def test_every_node_of_the_graph_is_in_the_journal_and_costs_no_write_of_i
         kept = show(await rig.get(task.id), View.S4)
         assert kept["result_summary"] == "Hi"
         assert kept["tool_output"] == "Thought about it. <deliverable>Hi</deliverable>"
-        assert rig.db.writes["record_steps"] == 1
+        assert rig.db.writes["record_steps"] == 2  # the work, and its proof
         assert rig.db.writes["finish"] == 1
 
 

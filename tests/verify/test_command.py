@@ -327,6 +327,23 @@ async def test_good_work_passes_though_a_test_was_touched_and_that_is_told(repo:
     assert "tests/test_calc.py (deleted)" in (seen.error or "")
 
 
+@pytest.mark.parametrize(("right", "result"), [("5", Result.PASS), ("6", Result.FAIL)])
+async def test_a_test_that_was_added_to_an_old_file_is_run_too(
+    right: str, result: Result, repo: Path
+) -> None:
+    more = f"\n\ndef test_more() -> None:\n    assert add(2, 3) == {right}\n"
+    (repo / "tests/test_calc.py").write_text(TEST + more)
+    base = workshop.git(repo, "rev-parse", "HEAD").strip()
+    checks = check(repo, terms=Terms(base=base))
+
+    every = await checks.prove(Criterion("unit-test", "Tests"), str(repo))
+    new = await checks.prove(Criterion("unit-test", "Tests", "more"), str(repo))
+
+    assert (every.result, new.result) == (result, result)
+    assert ("as the work left it" in (every.error or "")) is (result is Result.FAIL)
+    assert "tests/test_calc.py (changed)" in (every.error or "")
+
+
 async def test_who_was_asked_to_change_tests_may(repo: Path) -> None:
     (repo / "tests/test_calc.py").write_text("def test_other() -> None:\n    pass\n")
 

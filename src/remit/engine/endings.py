@@ -6,6 +6,7 @@ from random import Random
 
 from remit.engine import backoff
 from remit.errors import Transient
+from remit.model.contract import UNPROVEN
 from remit.model.ids import ReviewId
 from remit.model.status import Actor, Status
 from remit.model.task import Task
@@ -87,7 +88,7 @@ def _later(task: Task, why: str, due: datetime) -> Ending:
 
 def _anew(plain: Ending, task: Task, why: str, now: datetime) -> Ending:
     """The work is done again, by one who is told what was wrong with it."""
-    told = replace(task, notes=(*task.notes, f"Not proven yet: {why}"))
+    told = replace(task, notes=(*task.notes, f"{UNPROVEN}{why}"))
     return replace(
         plain,
         outcome="retry",

@@ -10,7 +10,7 @@ from typing import Concatenate, Final, ParamSpec, TypeVar, cast, get_type_hints
 
 from remit.errors import LeaseLost, RemitError, StoreTrouble, Transient
 from remit.model.codec import Json, JsonMap, from_json, to_json
-from remit.model.contract import Verdict
+from remit.model.contract import Contract, Verdict
 from remit.model.delivery import (
     Accepted,
     Answer,
@@ -145,13 +145,19 @@ class LocalSteps:
         *,
         work: tuple[Item, ...] | None = None,
         tool_output: str | None = None,
+        contract: Contract | None = None,
         verdict: Verdict | None = None,
         taint: Taint | None = None,
         spent: Budget | None = None,
     ) -> None:
         before = self.task
         self.task = before.keeping(
-            work=work, tool_output=tool_output, verdict=verdict, taint=taint, spent=spent
+            work=work,
+            tool_output=tool_output,
+            contract=contract,
+            verdict=verdict,
+            taint=taint,
+            spent=spent,
         )
         self._news |= self.task != before
 

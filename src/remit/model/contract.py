@@ -1,7 +1,7 @@
 """How one can tell that a task is done, written down before the work begins."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -47,7 +47,7 @@ class Contract:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class Reading:
     """Something that was read for the work: where it stands, and what stood there."""
 
     place: str  # a URL, a file, or the call of a tool
@@ -60,7 +60,7 @@ class Evidence:
     """What the work left behind, for the checks to look at."""
 
     text: str
-    read: tuple[Source, ...] = ()
+    read: tuple[Reading, ...] = ()
     workspace: str | None = None  # the folder that was worked in
     changed: tuple[str, ...] = ()  # files in it, relative to it
 
@@ -89,6 +89,7 @@ class Finding:
     ended_at: datetime | None = None
 
 
+UNPROVEN = "Not proven yet: "  # what a note begins with that tells what a check found
 DEFERRED = "deferred"  # why a criterion was skipped that will be checked when its group ends
 
 
@@ -107,6 +108,22 @@ class Verdict:
             return Overall.FAIL
         late = any(f.result is Result.SKIPPED and f.error == DEFERRED for f in self.findings)
         return Overall.PENDING if late else Overall.PASS
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """The criteria that were not met."""
+        return tuple(f.activity for f in self.findings if f.result is Result.FAIL)
+
+    def after(self, before: "Verdict") -> "Verdict":
+        """The verdict on work that was checked before: how often is counted on."""
+        known: dict[str, list[int]] = {}
+        for each in before.findings:
+            known.setdefault(each.activity, []).append(each.attempts)
+        found = (
+            replace(each, attempts=each.attempts + (known.get(each.activity) or [0]).pop(0))
+            for each in self.findings
+        )
+        return replace(self, findings=tuple(found))
 
     @property
     def complaint(self) -> str:

@@ -74,6 +74,8 @@ class Plan:
     work: tuple[Item, ...] = ()
     delivery: tuple[Delivery, ...] = ()
     contract: Contract | None = None
+    unsure: str | None = None  # what the owner must say about the contract before the work begins
+    notice: str | None = None  # what he is told of it, who need not answer
 
     @property
     def precomposed(self) -> bool:

@@ -16,9 +16,9 @@ class Answered(StrEnum):
     EDIT = "edit"  # send this text instead
     BACK = "back"  # do it again, with a word
     ANSWER = "answer"  # here is what you asked
-    ARRIVED = "arrived"  # the doubtful send got there
+    ARRIVED = "arrived"  # the doubtful send got there; the work was done by hand
     RESEND = "resend"  # send it again, I accept the risk
-    DROP = "drop"  # leave this delivery, or this call, out
+    DROP = "drop"  # leave this delivery, this call or this check out
     DECLINE = "decline"  # stop the task
 
 
@@ -44,8 +44,12 @@ OPTIONS: Final[dict[Reason, tuple[Answered, ...]]] = {
 ABOUT: Final[dict[str, tuple[Answered, ...]]] = {
     "call": (_APPROVE, _EDIT, _DROP, _DECLINE),
     "budget": (_APPROVE, _DECLINE),
+    "merge": (_APPROVE, _BACK, _DROP, _DECLINE),
+    "work": (_BACK, _ARRIVED, _DROP, _DECLINE),
 }
 
+WORK: Final = "work"  # everybody who could do it has tried
+MERGE: Final = "merge"  # `merge:<branch>`: proven work, on its way to the owner's own folder
 SEND: Final = "send"  # `send:{…}`: to whom it would go, as it is kept if he says always
 
 NEEDS_TEXT: Final = frozenset({Answered.EDIT, Answered.BACK, Answered.ANSWER})
@@ -70,16 +74,20 @@ class Review:
     question: str
     resume_to: Status
     evidence: str = ""
-    about: str | None = None  # the delivery, `call:…`, `send:…` or `budget` it is about, if any
+    about: str | None = None  # the delivery, or `call:…`, `send:…`, `budget`, `merge:…`, `work`
     digest: str | None = None  # what exactly would be approved
     id: ReviewId | None = None
     opened_at: datetime | None = None
     later_until: datetime | None = None  # the owner has put it off till then
     decision: Decision | None = None
 
+    def needs_text(self, answer: Answered) -> bool:
+        """Whether an answer says nothing without a text: what is not checked needs a reason."""
+        return answer in NEEDS_TEXT or (self.about == WORK and answer is Answered.DROP)
+
     @property
     def options(self) -> tuple[Answered, ...]:
         kind, _, _ = (self.about or "").partition(":")
-        if self.reason is not Reason.APPROVAL:
-            return OPTIONS[self.reason]
-        return ABOUT.get(kind, OPTIONS[self.reason])
+        if self.reason in (Reason.APPROVAL, Reason.VERIFICATION):
+            return ABOUT.get(kind, OPTIONS[self.reason])
+        return OPTIONS[self.reason]

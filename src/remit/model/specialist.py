@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final
 
 from remit.model.ids import TaskId
-from remit.model.reply import ToolCall
+from remit.model.reply import Ask, ToolCall
 
 PROJECT: Final = "project:"  # before a project's name, where a task says who does it
 
@@ -47,6 +47,7 @@ class Claim:
     needs: ToolCall | None = None  # what exactly the owner is asked to allow
     done: tuple[str, ...] = ()  # of its own plan
     pending: tuple[str, ...] = ()
+    asks: Ask | None = None  # what the owner is asked in words, if no call is to be allowed
 
 
 @dataclass(frozen=True, slots=True)

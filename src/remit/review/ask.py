@@ -2,12 +2,13 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 
 from remit.model.codec import stamp, text_of, to_json
 from remit.model.delivery import Delivery
 from remit.model.permit import Permission, Reach
 from remit.model.reply import Ask, Hold, Reply, ToolCall
-from remit.model.review import SEND, Review
+from remit.model.review import MERGE, SEND, WORK, Review
 from remit.model.status import Reason, Status
 from remit.model.task import Task
 
@@ -136,6 +137,36 @@ def unproven(task: Task, why: str, evidence: str) -> Review:
 def unproven_key(task: Task) -> str:
     """Where the owner's word stands that this round's work is good as it is."""
     return f"{task.round}:unproven"
+
+
+def exhausted(task: Task, place: str, why: str, told: Sequence[str]) -> Review:
+    """Everybody who could do it has tried: what was tried is shown, and what can be done now."""
+    return Review(
+        task_id=task.id,
+        key=f"{task.round}:work:{place}",
+        reason=Reason.VERIFICATION,
+        question=(
+            f"{why} Have it tried again in another way, do it yourself in its folder, take it "
+            "unproven with a reason, or decline?"
+        ),
+        evidence="\n".join(told),
+        about=WORK,
+        resume_to=Status.RUNNING,
+    )
+
+
+def merge(task: Task, branch: str, commit: str, tries: int, stands: str, diff: str) -> Review:
+    """The work is ready. What is approved is bound to one commit."""
+    return Review(
+        task_id=task.id,
+        key=f"{task.round}:merge:{commit}:{tries}",
+        reason=Reason.APPROVAL,
+        question=f"{stands} Merge {branch} into your folder, send it back, or leave it there?",
+        evidence=diff,
+        about=f"{MERGE}:{branch}",
+        digest=commit,
+        resume_to=Status.RUNNING,
+    )
 
 
 def locked(task: Task, delivery: Delivery, why: str) -> Review:

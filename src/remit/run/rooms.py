@@ -1,13 +1,22 @@
 """The rooms a task walks through, and what they pass on."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TypeAlias
 
 from remit.brain.think import Thinker
 from remit.brain.tools import Toolbox
 from remit.deliver.courier import Courier
 from remit.gate import Author, Known
+from remit.model.contract import Contract
+from remit.model.plan import Plan
+from remit.model.task import Task
+from remit.plan.contract import Drafted
 from remit.plan.draft import Planner
 from remit.recall.session import Recall
+from remit.specialist.desk import Desk, Left
+from remit.specialist.tree import Worktree
 from remit.verify.verdict import Verifier
 
 
@@ -20,6 +29,21 @@ class Written:
     asks_first: bool = False  # whether even the owner is asked before he gets it
 
 
+Agree: TypeAlias = Callable[[Task], Awaitable[Drafted]]
+# The contract that fits what was really changed: never weaker than the one before.
+Real: TypeAlias = Callable[[Plan, Worktree, Left], Awaitable[Contract]]
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Where code work is done, and how it is checked from its base commit on."""
+
+    desk: Desk
+    verifier: Callable[[Task, Worktree], Awaitable[Verifier]]
+    real: Real
+    now: Callable[[], Awaitable[datetime]]
+
+
 @dataclass(frozen=True, slots=True)
 class Rooms:
     planner: Planner
@@ -29,3 +53,14 @@ class Rooms:
     courier: Courier
     known: Known = field(default_factory=Known)
     tools: Toolbox = field(default_factory=Toolbox)
+    bench: Bench | None = None  # for work on the owner's projects
+    agree: Agree | None = None  # drafts a contract for work that came without one
+
+    async def plan(self, task: Task) -> Plan:
+        """What to work on, and how one will tell that it is done. What the owner gave stands."""
+        plan = await self.planner.draft(task)
+        if self.agree is None or plan.contract is not None or plan.precomposed:
+            return plan
+        drafted = await self.agree(task)
+        found = drafted.contract, drafted.unsure, drafted.notice
+        return Plan(plan.work, plan.delivery, *found)

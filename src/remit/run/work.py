@@ -1,21 +1,33 @@
 """Think, do what the brain asks for, and think on, until there is an answer."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from itertools import count
 
+from remit.model.contract import Reading
 from remit.model.plan import Plan
 from remit.model.reply import Ask, Exchange, Memory, Policy, Reply, ToolCall, ToolResult
 from remit.model.review import Answered, Review
 from remit.model.status import Reason
+from remit.model.task import Task
 from remit.ports import Steps
 from remit.review import ask
 from remit.run.rooms import Rooms
 
 MOST_TURNS = 50  # that call tools, before the owner is asked whether it shall go on
 MOST_CALLS = 20  # in one turn
+_SILENT = frozenset({"write_file", "list_files", "tick_item", "create_task"})  # nothing to read
 
 
-async def work(plan: Plan, memory: Memory, rooms: Rooms, steps: Steps) -> Reply | Review:
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """The brain's answer, and all that was read for it."""
+
+    reply: Reply
+    read: tuple[Reading, ...] = ()
+
+
+async def work(plan: Plan, memory: Memory, rooms: Rooms, steps: Steps) -> Worked | Review:
     """Think, do what the brain asks for, and think on, until there is an answer."""
     past: tuple[Exchange, ...] = ()
     while True:
@@ -36,8 +48,41 @@ async def work(plan: Plan, memory: Memory, rooms: Rooms, steps: Steps) -> Reply 
                 return used
             results = used
         else:
-            return reply
+            return Worked(reply, _read(past, memory, steps.task))
         past = (*past, Exchange(reply, results))
+
+
+def _read(past: Sequence[Exchange], memory: Memory, task: Task) -> tuple[Reading, ...]:
+    """What the tools told, and what was recalled; a call that failed told nothing."""
+    done = [
+        (call, result)
+        for exchange in past
+        for call, result in zip(exchange.reply.calls, exchange.results, strict=False)
+        if not result.failed
+    ]
+    wrote = {str(call.args.get("path")) for call, _ in done if call.tool == "write_file"}
+    told = (Reading(_place(c), result.text) for c, result in done if _tells(c, wrote, task))
+    return (*told, *(Reading(each.title, each.text) for each in memory.snippets))
+
+
+def _tells(call: ToolCall, wrote: Collection[str], task: Task) -> bool:
+    """Whether a call brought something to read that the brain had not said itself."""
+    if call.tool == "read_file":
+        return str(call.args.get("path")) not in wrote
+    if call.tool == "read_task_log":  # without a name it is this very task's
+        return str(call.args.get("task_id") or task.id) != task.id
+    return call.tool not in _SILENT
+
+
+def _place(call: ToolCall) -> str:
+    """Where it was read: the address or the file that was asked for, else the tool.
+
+    What else was asked for are the brain's own words, and prove nothing.
+    """
+    for name in ("url", "uri", "path", "file"):
+        if isinstance(found := call.args.get(name), str):
+            return found
+    return f"{call.tool}()"
 
 
 def _asked(reply: Reply, plan: Plan) -> Ask | None:

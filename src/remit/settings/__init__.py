@@ -16,14 +16,17 @@ from remit.model.task import SourceKind
 from remit.settings.calendar import Calendar, CalendarServer, check_hour
 from remit.settings.calendar import read as check_calendars
 from remit.settings.file import DEFAULT_FILE
+from remit.settings.notices import Notices, check_contact, check_link, check_push, words
+from remit.settings.notices import check as check_notices
+from remit.settings.notices import check_hour as check_digest
 from remit.settings.parts import (
     Brain,
     Budget,
     Command,
+    Contracts,
     Deliver,
     Engine,
     Mcp,
-    Notices,
     Priority,
     Schedule,
     Server,
@@ -32,6 +35,8 @@ from remit.settings.parts import (
 
 if TYPE_CHECKING:
     from remit.settings.channels import Chosen
+    from remit.settings.projects import Project
+    from remit.settings.specialists import Specialist
 
 __all__ = [
     "DEFAULT_FILE",
@@ -40,6 +45,7 @@ __all__ = [
     "Calendar",
     "CalendarServer",
     "Command",
+    "Contracts",
     "Deliver",
     "Engine",
     "Mcp",
@@ -66,6 +72,7 @@ class Settings:
     budget: Budget = field(default_factory=Budget)
     deliver: Deliver = field(default_factory=Deliver)
     priority: Priority = field(default_factory=Priority)
+    contracts: Contracts = field(default_factory=Contracts)
     notices: Notices = field(default_factory=Notices)
     schedule: Schedule = field(default_factory=Schedule)
     server: Server = field(default_factory=Server)
@@ -75,6 +82,8 @@ class Settings:
     channels: "Mapping[str, Chosen]" = field(default_factory=dict)
     calendar: Calendar = field(default_factory=Calendar)
     calendars: Mapping[str, CalendarServer] = field(default_factory=dict)
+    projects: "Mapping[str, Project]" = field(default_factory=dict)
+    specialists: "Mapping[str, Specialist]" = field(default_factory=dict)
 
     @property
     def database(self) -> Path:
@@ -109,7 +118,9 @@ def load(environ: Mapping[str, str] = os.environ) -> Settings:
     path = settings.home / "settings.toml"
     if path.exists():
         settings = _apply(settings, _parse(path), str(path))
-    return _apply(settings, _from_environment(environ), "the environment")
+    settings = _apply(settings, _from_environment(environ), "the environment")
+    check_notices(settings.notices, settings.channels)
+    return settings
 
 
 def _parse(path: Path) -> dict[str, object]:
@@ -173,6 +184,8 @@ def _checked(part: object, key: str, value: object, where: str) -> object:
         return _TABLES[key](value, where)
     if isinstance(now, StrEnum):
         return _word(type(now), key, value, where)
+    if isinstance(now, tuple):
+        return words(key, value, where)
     if isinstance(now, Mapping):
         return _limits(key, value, where)
     if key in _TEXTS and isinstance(value, str) and value:
@@ -200,26 +213,6 @@ def _quiet(text: str, where: str) -> None:
         Quiet.of(text)
     except BadInput as bad:
         raise BadInput(f"quiet in {where}: {bad}", field="quiet") from None
-
-
-def _notice(text: str, where: str) -> None:
-    if text not in _NOTICES:
-        sentence = f"A notice in {where} is {text!r:.60}; it may be {' or '.join(_NOTICES)}."
-        raise BadInput(sentence, field="notices")
-
-
-def _pushed(text: str, where: str) -> None:
-    if text not in _PUSHES:
-        sentence = f"push in {where} is {text!r:.60}; it may be {' or '.join(_PUSHES)}."
-        raise BadInput(sentence, field="push")
-
-
-def _contact(text: str, where: str) -> None:
-    if not re.fullmatch(r"(mailto:[^\s@]+@|https://)[\w.-]+\.[\w-]+[!-~]*", text):
-        sentence = (
-            f"push_contact in {where} is {text!r:.60}; one looks like mailto:you@example.org."
-        )
-        raise BadInput(sentence, field="push_contact")
 
 
 def _limits(key: str, value: object, where: str) -> Mapping[str, int]:
@@ -300,22 +293,35 @@ def _channels(value: object, where: str) -> object:
     return channels.read(value, where)
 
 
+def _projects(value: object, where: str) -> object:
+    from remit.settings import projects  # noqa: PLC0415 - as above
+
+    return projects.read(value, where)
+
+
+def _specialists(value: object, where: str) -> object:
+    from remit.settings import specialists  # noqa: PLC0415 - as above
+
+    return specialists.read(value, where)
+
+
 # Texts that must be of a certain form.
-_NOTICES: Final = ("conversation", "none")
-_PUSHES: Final = ("bare", "title")
 _TEXTS: Final[Mapping[str, Callable[[str, str], None]]] = {
     "zone": _zone,
     "quiet": _quiet,
     "all_day_at": check_hour,
-    **dict.fromkeys((each.name for each in fields(Notices)), _notice),
-    "push": _pushed,
-    "push_contact": _contact,
+    "digest_at": check_digest,
+    "link": check_link,
+    "push": check_push,
+    "push_contact": check_contact,
 }
 _TABLES: Final[Mapping[str, Callable[[object, str], object]]] = {
     "commands": _commands,
     "mcp": _servers,
     "channels": _channels,
     "calendars": check_calendars,
+    "projects": _projects,
+    "specialists": _specialists,
 }
 _SERVER_NAME: Final = re.compile(r"[a-z][a-z0-9]{0,23}")
 _NAME: Final = re.compile(r"\w[\w-]{0,39}")
@@ -336,5 +342,6 @@ _PARTS: Final = (
     "server",
     "tools",
     "calendar",
+    "contracts",
 )
 _NOT_SETTINGS: Final = frozenset({"home", "debug", "failpoint", "token", "soak", "write_golden"})

@@ -60,11 +60,21 @@ DEFAULT_FILE: Final = """\
 [priority]
 # score = false               # whether a model is asked how urgent a task is
 
-[notices]                     # what is told in conversations; what needs you waits in any case
-# asked = "conversation"      # or none; a task needs you
-# done = "conversation"
-# failed = "conversation"
-# lost = "conversation"       # a message did not arrive after all
+[contracts]
+# written = true              # a text that goes out is first checked against what was asked
+
+[notices]                     # for each kind: conversation, push, digest, your channels' names; or
+#                             # none. Where you have just spoken you are told there alone
+# question = ["conversation", "push"]  # a task needs you; it waits in the inbox in any case
+# done = ["conversation"]
+# failed = ["conversation", "push"]
+# lost = ["conversation", "push"]      # a message did not arrive after all
+# missed = ["conversation"]   # a run was missed, or left out by a rule
+# refused = ["conversation"]  # an event of a calendar starts nothing
+# urgent = []                 # kinds that are told in the quiet hours, too
+# digest_at = "08:00"         # on your clock; nothing to say, nothing told
+# digest_over = ["conversation"]       # the first of these that can be used
+# link = ""                   # where you reach the dashboard from elsewhere; notices link there
 # push = "bare"               # what a lock screen shows; "title" shows the task's too
 # push_contact = ""           # whom a push service may write to, such as mailto:you@example.org
 
@@ -92,6 +102,12 @@ DEFAULT_FILE: Final = """\
 
 [calendars]                   # any other CalDAV server; only the calendars you name start work
 #   work = { url = "https://dav.example.org/", user = "me", password = "work", calendars = ["A"] }
+
+[projects]                    # where code is worked on; checks are found by themselves
+#   shop = { path = "/data/shop", commands = { e2e = ["npm", "run", "e2e"] }, flaky = ["e2e"] }
+
+[specialists]                 # who works there: the brain, any command, or an agent over ACP
+#   claude = { kind = "acp", argv = ["claude-agent-acp"], env = ["ANTHROPIC_API_KEY"] }
 
 [server]
 # port = 7316                 # on loopback only

@@ -84,6 +84,11 @@ class Priority:
 
 
 @dataclass(frozen=True, slots=True)
+class Contracts:
+    written: bool = True  # whether a text that goes out is first checked against what was asked
+
+
+@dataclass(frozen=True, slots=True)
 class Tools:
     """What each of the house's own tools may do without the owner."""
 
@@ -112,18 +117,6 @@ class Mcp:
 
     def policy_of(self, tool: str) -> Policy:
         return Policy(str(self.tools.get(tool, self.policy)))
-
-
-@dataclass(frozen=True, slots=True)
-class Notices:
-    """What is told in conversations, or `none`. What needs the owner waits for him in any case."""
-
-    asked: str = "conversation"
-    done: str = "conversation"
-    failed: str = "conversation"
-    lost: str = "conversation"  # a message that did not arrive after all
-    push: str = "bare"  # what a lock screen shows: that somebody is needed, or the `title` too
-    push_contact: str = ""  # whom a push service may write to: `mailto:…` or `https://…`
 
 
 @dataclass(frozen=True, slots=True)

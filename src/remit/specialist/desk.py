@@ -67,6 +67,7 @@ class Landed:
 
     branch: str = ""
     why: str = ""
+    joined: bool = False  # with what its owner did meanwhile: the two were not checked together
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +130,16 @@ class Desk:
         return self._shops[name]
 
     async def open(self, task: Task) -> Worktree:
-        """The folder of a task; what was left in it is still there."""
-        return await self._trees.open(self.shop(task).path, task.id)
+        """The folder of a task; what was left in it is still there.
+
+        Work that is sent back and does not fit any more with what its owner did begins from that.
+        """
+        place = self.shop(task).path
+        tree = await self._trees.open(place, task.id)
+        if not task.round or await merge.fits(self._trees, tree, self._clock.now()):
+            return tree
+        await self._trees.remove(tree)
+        return await self._trees.open(place, task.id)
 
     def follow(self, task: Task, course: Course) -> Next:
         """Who works next."""
@@ -186,8 +195,8 @@ class Desk:
     async def merge(self, tree: Worktree, commit: str) -> Landed:
         """Bring a commit into the owner's folder, or say what is in the way."""
         match await merge.merge(self._trees, tree, commit, self._clock.now()):
-            case Merged(_, branch):
-                return Landed(branch.removeprefix("refs/heads/"))
+            case Merged(now, branch):
+                return Landed(branch, joined=now != commit)
             case Refused(why):
                 return Landed(why=why)
 

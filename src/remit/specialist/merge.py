@@ -65,6 +65,20 @@ async def merge(trees: Worktrees, tree: Worktree, commit: str, at: datetime) -> 
     return await _forward(trees, tree, owners, target, branch.text)
 
 
+async def fits(trees: Worktrees, tree: Worktree, at: datetime) -> bool:
+    """Whether what lies in the folder can still be joined with what the owner has by now."""
+    git = trees.git
+    owners = await git.guarded(tree.checkout)
+    head = await git.ok(owners, "rev-parse", "HEAD")
+    if head == tree.base:
+        return True
+    seen = await trees.look(tree)
+    await trees.fetch(tree.repo, tree.checkout, head)
+    words, parent = b"as it stands\n", ("-p", tree.base)
+    work = await git.ok(tree.house, "commit-tree", seen.tree, *parent, stdin=words, also=_when(at))
+    return not isinstance(await _target(trees, tree, head, work, at), Refused)
+
+
 async def publish(trees: Worktrees, tree: Worktree) -> str:
     """Put the task's branch into the owner's repository beside his own; its name.
 
@@ -108,10 +122,13 @@ async def _target(
     if said.code:
         why = " ".join(said.err.split())[-200:]
         return Refused(f"The work cannot be merged; it needs git 2.38 or newer: {why}")
-    when = {"GIT_AUTHOR_DATE": at.isoformat(), "GIT_COMMITTER_DATE": at.isoformat()}
     words = f"Merge {tree.branch}\n".encode()
     parents = ("-p", head, "-p", commit)
-    return await git.ok(house, "commit-tree", whole, *parents, stdin=words, also=when)
+    return await git.ok(house, "commit-tree", whole, *parents, stdin=words, also=_when(at))
+
+
+def _when(at: datetime) -> dict[str, str]:
+    return {"GIT_AUTHOR_DATE": at.isoformat(), "GIT_COMMITTER_DATE": at.isoformat()}
 
 
 async def _forward(

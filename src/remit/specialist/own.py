@@ -62,7 +62,8 @@ class OwnSpecialist:
     def _claim(self, reply: Reply) -> Claim:
         """No thread is kept that another job could go on with: the next one is told everything."""
         if reply.ask is not None:
-            return Claim(reply.text, Ended.NEEDS_OWNER, error=reply.ask.question)
+            asked = reply.ask
+            return Claim(reply.text, Ended.NEEDS_OWNER, error=asked.question, asks=asked)
         if reply.flaw is not None:
             return Claim(reply.text, Ended.BAD_OUTPUT, error=reply.flaw)
         return Claim(reply.text)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final, NoReturn, ParamSpec, TypeVar, cast
 
 from remit.errors import LeaseLost
-from remit.model.contract import Verdict
+from remit.model.contract import Contract, Verdict
 from remit.model.delivery import (
     Accepted,
     Answer,
@@ -89,12 +89,18 @@ class Memory:
         *,
         work: tuple[Item, ...] | None = None,
         tool_output: str | None = None,
+        contract: Contract | None = None,
         verdict: Verdict | None = None,
         taint: Taint | None = None,
         spent: Budget | None = None,
     ) -> None:
         self.task = self.task.keeping(
-            work=work, tool_output=tool_output, verdict=verdict, taint=taint, spent=spent
+            work=work,
+            tool_output=tool_output,
+            contract=contract,
+            verdict=verdict,
+            taint=taint,
+            spent=spent,
         )
 
     async def claim(self, delivery: Delivery, body: str) -> int:

@@ -93,12 +93,14 @@ class CommandCheck:
             return (Result.SKIPPED if idle else Result.FAIL), way.why, 1
         argv = words(way, criterion.pattern)
         guard = await asyncio.to_thread(self._guard, workspace)
-        result, why, attempts = await self._tried(criterion, way, argv, workspace, guard)
-        new = result is Result.FAIL and why.startswith(_nothing_ran(criterion))
-        if guard.instead and (result is Result.PASS or new):
+        found = await self._tried(criterion, way, argv, workspace, guard)
+        none = _nothing_ran(criterion)
+        if guard.instead and (found[0] is Result.PASS or found[1].startswith(none)):
             # What is taken over has to hold as well, with the tests that were added to old files.
-            result, why, more = await self._tried(criterion, way, argv, workspace, Guard())
-            why, attempts = f"as the work left it: {why}" if why else "", max(attempts, more)
+            left = await self._tried(criterion, way, argv, workspace, Guard())
+            if not left[1].startswith(none):
+                found = left[0], f"as the work left it: {left[1]}" if left[1] else "", left[2]
+        result, why, attempts = found
         return result, "\n".join(filter(None, (why, guard.sentence))), attempts
 
     async def _tried(

@@ -38,6 +38,10 @@ class Ground:
     known: Collection[str]  # every secret there is: none of them may ever go out
     redact: Callable[[str], str]
 
+    async def moment(self) -> datetime:
+        """The time, for a step that keeps it."""
+        return self.clock.now()
+
     def mind(self, role: Role) -> ModelBrain | None:
         """The model for a role, if there is one."""
         mind = self.brain.as_role(role) if isinstance(self.brain, ModelBrain) else None

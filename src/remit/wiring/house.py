@@ -20,7 +20,8 @@ from remit.converse.talk import Talk
 from remit.deliver.bounds import Bounds
 from remit.deliver.courier import Courier
 from remit.deliver.dashboard import Dashboard
-from remit.deliver.push import Around, Push
+from remit.deliver.herald import Herald
+from remit.deliver.push import Push
 from remit.deliver.ways import Keys, Outfit
 from remit.engine.local import LocalEngine
 from remit.gate import Known
@@ -46,18 +47,18 @@ from remit.settings import Settings
 from remit.store import home, permissions, sessions
 from remit.store.database import Database
 from remit.store.redact import Redactor
-from remit.store.secrets import Secrets, machine_ring
 from remit.store.sqlite import Sqlite
 from remit.trigger.repeat import Repeater
-from remit.verify.text import CHECKS
 from remit.verify.verdict import Verifier
-from remit.wiring import minds
+from remit.wiring import minds, proof
 from remit.wiring.calendars import Calendars
 from remit.wiring.ground import Ground, WallClock
 from remit.wiring.joined import Joined
 from remit.wiring.keys import keys_of, redacting
 from remit.wiring.minds import brain_of
-from remit.wiring.talk import Ears, talk
+from remit.wiring.notices import Told, Wishes, join
+from remit.wiring.priority import PriorityFile
+from remit.wiring.talk import Ears, Hands, talk
 
 # The channels that every house has.
 CHANNELS: Final[Mapping[str, Channel]] = {"dashboard": Dashboard()}
@@ -83,9 +84,22 @@ class House:
     talk: Talk
     outfit: Outfit  # the channels of the settings
     calendars: Calendars  # where work starts by the clock
-    push: Push  # tells browsers when no page is open
+    told: Told  # what the owner is told, and how
+    priority: PriorityFile  # the rules that rank tasks
     hide: Redactor  # takes every secret out of what is logged
     thinks: bool  # whether there is a brain that can be asked
+
+    @property
+    def push(self) -> Push:
+        return self.told.push
+
+    @property
+    def wishes(self) -> Wishes:
+        return self.told.wishes
+
+    @property
+    def herald(self) -> Herald:
+        return self.told.herald
 
 
 @asynccontextmanager
@@ -110,7 +124,7 @@ async def opened(
         house = build(settings, db, clock, brain, channels or {}, able)
         stack.push_async_callback(house.outfit.close)
         stack.push_async_callback(house.calendars.close)
-        stack.push_async_callback(house.push.close)
+        stack.push_async_callback(house.herald.close)
         stack.push_async_callback(house.tools.close)
         stack.push_async_callback(house.repeater.stop)
         stack.push_async_callback(house.talk.stop)
@@ -140,15 +154,13 @@ def build(
 ) -> House:
     ids, keys = Ids(clock.now, secrets.randbits), keys_of(settings)
     fitted = _fitted(keys, db, clock, settings.deliver.keep_inbound)
-    channels = {**CHANNELS, **fitted.channels, **more}
-    ground = _ground(settings, db, clock, brain, channels, keys)
-    contacts = Contacts(settings.home / CONTACTS, settings.owner, _called(ground, fitted))
-    ear = Ear(db, clock, ids, contacts, ground.zone, minds.reader(ground))
-    intake = Intake(db, clock, ids, ground.channels, ear, contacts.meant)
-    tools = _tools(ground, intake, able)
-    journal, owner = Journal(db), Owner(db, clock, ids)
+    ground = _ground(settings, db, clock, brain, {**CHANNELS, **fitted.channels, **more}, keys)
+    contacts, ear, intake = _hearing(ground, ids, fitted)
+    tools, ears = _tools(ground, intake, able), Ears(ground, intake, ear, contacts)
+    journal, owner, priority = Journal(db), Owner(db, clock, ids), PriorityFile(settings.home)
     inbox = Inbox(db, clock, ear.settling, _undo(ground))
-    engine = _engine(ground, ids, _rooms(ground, tools, contacts))
+    rooms = _rooms(ground, tools, contacts, fitted, priority)
+    engine, told = _engine(ground, ids, rooms), join(ground, ids, rooms.courier, keys.kept.hide)
     return House(
         settings=settings,
         db=db,
@@ -163,10 +175,11 @@ def build(
         engine=engine,
         tools=tools,
         repeater=Repeater(db, clock, ids, settings.schedule, engine.heed),
-        talk=talk(ground, ids, journal, Ears(ground, intake, ear, contacts), owner, inbox),
+        talk=talk(ground, ids, journal, ears, Hands(ground, owner, inbox), told.tells),
         outfit=fitted,
         calendars=Calendars(Joined(ground, ids, intake.admit, contacts, keys.learn)),
-        push=_push(ground, journal, keys.kept.hide),
+        told=told,
+        priority=priority,
         hide=keys.kept.hide,
         thinks=_thinks(brain),
     )
@@ -185,16 +198,12 @@ def _ground(
     return Ground(settings, db, clock, brain, channels, zone, purse, keys.seen, redacting(keys))
 
 
-def _push(ground: Ground, journal: Journal, hide: Redactor) -> Push:
-    home, notices = ground.settings.home, ground.settings.notices
-
-    def kept() -> Secrets:
-        # With the keyring in any case: a file made beside it would hide all that it keeps.
-        return Secrets(home, machine_ring(), hide)
-
-    return Push(
-        Around(ground.db, journal, ground.clock, kept, hide, ground.settings.agent, notices)
-    )
+def _hearing(ground: Ground, ids: Ids, fitted: Outfit) -> tuple[Contacts, Ear, Intake]:
+    """Whom the owner knows, who reads what is said, and what makes tasks of it."""
+    settings, db, clock = ground.settings, ground.db, ground.clock
+    contacts = Contacts(settings.home / CONTACTS, settings.owner, _called(ground, fitted))
+    ear = Ear(db, clock, ids, contacts, ground.zone, minds.reader(ground))
+    return contacts, ear, Intake(db, clock, ids, ground.channels, ear, contacts.meant)
 
 
 def _engine(ground: Ground, ids: Ids, rooms: Rooms) -> LocalEngine:
@@ -223,10 +232,13 @@ def _fitted(keys: Keys, db: Database, clock: Clock, keep: int) -> Outfit:
     return outfit.fit(keys, db, clock, keep=keep)
 
 
-def _rooms(ground: Ground, tools: Toolbox, contacts: Contacts) -> Rooms:
+def _rooms(
+    ground: Ground, tools: Toolbox, contacts: Contacts, fitted: Outfit, priority: PriorityFile
+) -> Rooms:
     db = ground.db
+    kinds = {way.name: way.kind for way in fitted.ways}
     return Rooms(
-        planner=Planner(minds.scorer(ground)),
+        planner=Planner(minds.scorer(ground), priority, ground.zone),
         recall=Recall(db, summarise=minds.summariser(ground), zone=ground.zone),
         thinker=Thinker(
             ground.brain,
@@ -236,10 +248,12 @@ def _rooms(ground: Ground, tools: Toolbox, contacts: Contacts) -> Rooms:
             states=lambda runs: db.read(sessions.states, runs),
             purse=ground.purse,
         ),
-        verifier=Verifier(CHECKS),
+        verifier=Verifier(proof.checks(ground), ground.clock.now),
         courier=Courier(ground.channels, now=ground.clock.now, bounds=_bounds(ground, contacts)),
         known=Known(secrets=ground.known, echoes=_echoes(ground.channels)),
         tools=tools,
+        bench=proof.bench(ground),
+        agree=proof.Agreements(ground, tools, kinds).draft,
     )
 
 

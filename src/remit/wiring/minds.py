@@ -3,6 +3,7 @@
 import os
 import secrets
 from dataclasses import replace
+from typing import Final
 
 from remit.brain import choose, prompt, scripted
 from remit.brain.absent import NoBrain
@@ -21,7 +22,11 @@ from remit.intake.command_words import CommandReader
 from remit.intake.hear import PlainReader, Reader
 from remit.ports import Brain, Clock
 from remit.settings import Engine, Settings
+from remit.specialist.desk import LONGEST
 from remit.wiring.ground import Ground
+
+_CHECKS: Final = 30  # of one piece of work, one after the other
+_SPARE: Final = 60  # seconds for whoever has reached a limit of his own to end
 
 
 def brain_of(settings: Settings) -> Brain:
@@ -51,11 +56,19 @@ def _local(settings: Settings) -> ModelBrain:
 
 
 def patient(settings: Settings) -> Engine:
-    """A local model thinks for one at a time; to wait for one's turn is not to be stuck."""
+    """A local model thinks for one at a time; to wait for one's turn is not to be stuck.
+
+    Nor is a specialist at work, or a check of his work: each has a limit of its own.
+    """
     engine, brain = settings.engine, settings.brain
-    if brain.kind != "local":
-        return engine
-    return replace(engine, step_limit=max(engine.step_limit, brain.time_limit * engine.parallel))
+    limits = [engine.step_limit]
+    if brain.kind == "local":
+        limits.append(brain.time_limit * engine.parallel)
+    if settings.projects:
+        works = [LONGEST, *(each.time_limit for each in settings.specialists.values())]
+        checks = [each.time_limit * _CHECKS for each in settings.projects.values()]
+        limits.append(max(*works, *checks) + _SPARE)
+    return replace(engine, step_limit=max(limits))
 
 
 def reader(ground: Ground) -> Reader:

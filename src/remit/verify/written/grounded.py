@@ -13,7 +13,7 @@ from datetime import date, datetime, timedelta
 from itertools import pairwise
 from typing import Final
 
-from remit.model.contract import Criterion, Evidence, Finding, Result
+from remit.model.contract import UNPROVEN, Criterion, Evidence, Finding, Result
 from remit.model.task import Task
 from remit.verify.written import clocks, numbers, reckon
 from remit.verify.written.days import Day, day_of
@@ -94,9 +94,10 @@ def ground_of(task: Task, evidence: Evidence) -> Ground:
 
 
 def said(task: Task) -> list[str]:
-    """The owner's own words."""
+    """The owner's own words. What a check found wrong quotes what was made up: that is none."""
     request = task.request.text if task.request else ""
-    return [request, task.instructions, task.title, *task.notes]
+    notes = (each for each in task.notes if not each.startswith(UNPROVEN))
+    return [request, task.instructions, task.title, *notes]
 
 
 def _todays(task: Task, evidence: Evidence) -> list[date]:

@@ -1,0 +1,45 @@
+"""Before any work: how one will tell that it is done. Written down once, and held to."""
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from remit.model.contract import Contract, ContractType, GeneratedFrom
+from remit.model.plan import Plan
+from remit.model.reply import Ask
+from remit.model.review import Review
+from remit.model.status import Reason
+from remit.ports import Steps
+from remit.review import ask
+
+_ADVICE: Final = re.compile(r"\b(?:advisory|advice|no checks?|unchecked)\b", re.IGNORECASE)
+
+
+async def agree(plan: Plan, steps: Steps) -> Plan | Review:
+    """The plan with its contract; where nobody can know which, the question to the owner.
+
+    The plan is on record before the work begins, so neither a file nor a word that came later can
+    change what was agreed.
+    """
+    contract = plan.contract
+    if contract is None:
+        return plan
+    if plan.unsure is not None:
+        question = ask.question(steps.task, "contract", Ask(Reason.INPUT, plan.unsure))
+        decision = await steps.decided(question.key)
+        if decision is None:
+            return question
+        contract = _as_said(contract, decision.text or "")
+    elif plan.notice is not None and not steps.has("execute_tool"):
+        await steps.tell(plan.notice)
+    steps.keep(contract=contract)
+    return replace(plan, contract=contract)
+
+
+def _as_said(strict: Contract, said: str) -> Contract:
+    """Only a plain word lets work go unchecked; whatever else is said, the strict reading holds."""
+    if _ADVICE.search(said):
+        return replace(
+            strict, type=ContractType.ADVISORY, criteria=(), generated_from=GeneratedFrom.USER
+        )
+    return replace(strict, generated_from=GeneratedFrom.USER)

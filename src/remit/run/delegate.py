@@ -1,0 +1,259 @@
+"""Code work: a specialist does it, checks prove it, and while they fail it is handed on.
+
+Each try is on record with what it left and what the checks found; so a leg that comes back after a
+crash or after the owner's word walks through all of that in an instant and goes on where it was.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from itertools import count
+
+from remit.errors import BadInput, NotFound
+from remit.model.contract import Contract, Evidence, Finding, Result, Verdict
+from remit.model.outcome import Done, Fail, Later, Outcome, Wait, first_line
+from remit.model.plan import Item, ItemStatus, Plan
+from remit.model.reply import Ask
+from remit.model.review import Answered, Review
+from remit.model.specialist import Ended
+from remit.model.status import Actor, Reason, Status
+from remit.ports import Steps
+from remit.review import ask
+from remit.run import judge
+from remit.run.rooms import Bench, Rooms
+from remit.run.send import deliver
+from remit.specialist import desk as tables
+from remit.specialist.chain import Again, Exhausted
+from remit.specialist.desk import Course, Landed, Left, Tried
+from remit.specialist.tree import Worktree
+
+_MOST_SHOWN = 200_000  # characters of a diff that the owner is shown
+_MOST_NAMED = 5  # files
+
+
+@dataclass(frozen=True, slots=True)
+class Proven:
+    """Work that may be kept, and what is said of it."""
+
+    left: Left
+    said: str
+    verdict: Verdict | None
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of work: what is agreed, in which folder, and with whom."""
+
+    plan: Plan
+    tree: Worktree
+    bench: Bench
+    steps: Steps
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """What was agreed on before the work began. `text` stands in the journal, chained with all."""
+
+    text: str
+    digest: str
+
+
+async def delegate(plan: Plan, rooms: Rooms, steps: Steps) -> Outcome:
+    """Have it done, prove it, keep it, and bring it where the owner says."""
+    piece = await _begun(plan, rooms, steps)
+    if isinstance(piece, Fail):
+        return piece
+    proven = await _proven(piece)
+    steps.keep(spent=await rooms.thinker.spent(steps.task))
+    if not isinstance(proven, Proven):
+        return proven
+    steps.keep(work=_all_done(plan), tool_output=proven.said)
+    told = await _kept(proven, piece)
+    if isinstance(told, Wait):
+        return told
+    if not plan.delivery:
+        return Done(first_line(told))
+    # A branch is called by its task, and no name of ours goes out: the gate would hold it.
+    told = told.replace(piece.tree.branch, "a branch of its own")
+    judged = await judge.told(told, rooms, steps)
+    return Wait(judged) if isinstance(judged, Review) else await deliver(judged, rooms, steps)
+
+
+async def _begun(plan: Plan, rooms: Rooms, steps: Steps) -> Piece | Fail:
+    """The folder to work in; what is agreed on is frozen before anybody enters it."""
+    agreed = await steps.look("agreed", _frozen, plan.contract)
+    if rooms.bench is None:
+        return Fail("There is no project; name the folder in [projects.NAME] of the settings.")
+    if agreed != await _frozen(plan.contract):
+        return Fail("The contract is not the one that was agreed on; nothing was taken over.")
+    try:
+        tree = await steps.do("workspace", rooms.bench.desk.open, steps.task)
+    except (BadInput, NotFound) as wrong:  # another try would find the same
+        return Fail(str(wrong))
+    return Piece(plan, tree, rooms.bench, steps)
+
+
+async def _frozen(contract: Contract | None) -> Agreed:
+    digest = contract.digest if contract else ""
+    many = len(contract.criteria) if contract else 0
+    kind = f"{contract.type.value}, {many} criteria" if contract else "none"
+    return Agreed(f"Contract: {kind}, sha256 {digest}", digest)
+
+
+async def _proven(piece: Piece) -> Proven | Outcome:
+    """One try after the other, until one is proven or nobody is left who could try."""
+    plan, tree, desk, steps = piece.plan, piece.tree, piece.bench.desk, piece.steps
+    course, last = Course(), Verdict()
+    for n in count():
+        choice = desk.follow(steps.task, course)
+        if isinstance(choice, Exhausted):
+            return await _by_hand(n, choice, last, piece)
+        if isinstance(choice, Again) and (wait := await _rest(n, choice, piece)):
+            return wait
+        name, told = f"execute_tool:{n}" if n else "execute_tool", (plan.contract, course, choice)
+        tried = await steps.do(name, desk.work, steps.task, tree, *told, steps.tell)
+        left = await steps.do(f"look:{n}", desk.look, tree)
+        tried, verdict = tables.sober(tried, left, plan.contract), None
+        if tried.claim.outcome is Ended.SUCCESS:
+            verdict = await _checked(str(n), last, left, piece)
+            if verdict is None or verdict.passed:
+                return Proven(left, tried.claim.text, verdict)
+        course, last = course.after(tried, left, verdict), verdict or last
+        if tried.claim.outcome is Ended.NEEDS_OWNER:
+            allowed = await _permitted(n, tried, course, steps)
+            if isinstance(allowed, Review):
+                return Wait(allowed)
+            course = allowed
+    raise AssertionError  # pragma: no cover - count() does not end
+
+
+async def _rest(n: int, choice: Again, piece: Piece) -> Later | None:
+    """Leave one alone who has reached a limit; since when is kept over restarts."""
+    bench, steps = piece.bench, piece.steps
+    if not choice.delay or steps.has(f"execute_tool:{n}"):
+        return None
+    began = await steps.do(f"rest:{n}", bench.now)
+    left = (began + timedelta(seconds=choice.delay) - await bench.now()).total_seconds()
+    return Later(f"{choice.agent} has reached a limit and rests.", left) if left > 0 else None
+
+
+async def _permitted(n: int, tried: Tried, course: Course, steps: Steps) -> Course | Review:
+    """What the owner says to a call that only he may allow, or to a question."""
+    claim, place = tried.claim, f"work:{n}"
+    if claim.needs is None:
+        words = claim.error or f"{tried.agent} needs a word from you."
+        question = ask.question(steps.task, place, claim.asks or Ask(Reason.INPUT, words))
+    else:
+        question = ask.call(steps.task, place, claim.needs, f"{tried.agent} asks. ")
+    decision = await steps.decided(question.key)
+    if decision is None:
+        return question
+    yes = decision.answer is Answered.APPROVE
+    return tables.allowing(course, claim, yes=yes, word=decision.text or "")
+
+
+async def _checked(place: str, last: Verdict, left: Left, piece: Piece) -> Verdict | None:
+    """What the checks say of what was really changed; None is work that no check decides about."""
+    plan, tree, bench, steps = piece.plan, piece.tree, piece.bench, piece.steps
+    if left.refused:
+        return Verdict(tuple(Finding("workspace", Result.FAIL, why) for why in left.refused))
+    real = await steps.do(f"contract:{place}", bench.real, plan, tree, left)
+    steps.keep(contract=real)
+    held = replace(plan, contract=real)
+    verifier = await bench.verifier(steps.task, tree)
+    if not verifier.applies(held):
+        return None
+    if not steps.has(f"verify:{place}"):
+        await steps.move(Status.VERIFYING, Actor.EXECUTOR)
+    evidence = Evidence("", workspace=tree.folder, changed=left.paths)
+
+    async def verified() -> Verdict:
+        found = await verifier.verify(steps.task, held, evidence)
+        now = await bench.desk.look(tree)
+        return found if now.tree == left.tree else replace(found, findings=(_MOVED,))
+
+    verdict = (await steps.do(f"verify:{place}", verified)).after(last)
+    steps.keep(verdict=verdict)
+    if not verdict.passed and steps.task.status is Status.VERIFYING:
+        await steps.move(Status.RUNNING, Actor.VERIFIER)
+    return verdict
+
+
+# What is kept is what was looked at; a program that still writes must not pass for another.
+_MOVED = Finding("workspace", Result.FAIL, "files were changed while they were checked")
+
+
+async def _by_hand(n: int, choice: Exhausted, last: Verdict, piece: Piece) -> Proven | Outcome:
+    """Nobody is left: the owner has it tried anew, does it himself, or takes it unproven."""
+    tree, desk, steps = piece.tree, piece.bench.desk, piece.steps
+    for again in count():
+        place = f"{n}.{again}"
+        told = [*choice.tried, f"The work as it stands: {tree.folder}"]
+        question = ask.exhausted(steps.task, place, choice.why, told)
+        decision = await steps.decided(question.key)
+        if decision is None:
+            return Wait(question)
+        left = await steps.do(f"look:{place}", desk.look, tree)
+        if decision.answer is Answered.DROP and not left.refused:
+            return Proven(left, f"Taken unproven: {decision.text or ''}", None)
+        verdict = await _checked(place, last, left, piece)
+        if verdict is None or verdict.passed:
+            return Proven(left, "Done by the owner.", verdict)
+        choice, last = replace(choice, why=f"It is not proven yet: {verdict.complaint}."), verdict
+    raise AssertionError  # pragma: no cover - count() does not end
+
+
+async def _kept(proven: Proven, piece: Piece) -> str | Wait:
+    """Put the work on its branch, and into the owner's folder if he says so; what came of it."""
+    tree, bench, steps = piece.tree, piece.bench, piece.steps
+    left, desk, title = proven.left, bench.desk, steps.task.title
+    if not left.paths:
+        return proven.said.strip() or "Nothing was changed."
+    at = await steps.do("kept_at", bench.now)
+    commit = await steps.do("keep_work", desk.keep, tree, left, f"{title}\n", at)
+    stands = f"{_count(len(left.paths))} changed, {_proof(proven.verdict)}."
+    why = ""
+    for tries in count():
+        asked = f"{why or stands}{_tests(left)}"
+        question = ask.merge(steps.task, tree.branch, commit, tries, asked, "")
+        decision = await steps.decided(question.key)
+        if decision is None:
+            diff = (await desk.diff(tree, left))[:_MOST_SHOWN]
+            return Wait(replace(question, evidence=diff))
+        if decision.answer is Answered.DROP:
+            branch = await steps.do("publish", desk.publish, tree)
+            why, came = "", f"{stands} It stands on {branch}."
+        else:
+            merged = await steps.do(f"merge:{tries}", desk.merge, tree, commit)
+            why, came = merged.why, f"{stands} Merged into {merged.branch}.{_joined(merged)}"
+        if not why:
+            await steps.do("tidy", desk.close, tree)
+            return came
+    raise AssertionError  # pragma: no cover - count() does not end
+
+
+def _joined(merged: Landed) -> str:
+    return " What you did since was not checked together with it." if merged.joined else ""
+
+
+def _tests(left: Left) -> str:
+    """What the owner must not overlook in a long diff."""
+    if not left.tests:
+        return ""
+    more = len(left.tests) - _MOST_NAMED
+    named = ", ".join(left.tests[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return f" It changes tests that were there before: {named}."
+
+
+def _all_done(plan: Plan) -> tuple[Item, ...]:
+    return tuple(Item(item.description, ItemStatus.COMPLETED) for item in plan.work)
+
+
+def _count(files: int) -> str:
+    return "1 file" if files == 1 else f"{files} files"
+
+
+def _proof(verdict: Verdict | None) -> str:
+    if verdict is None:
+        return "not verified"
+    passed = sum(finding.result is Result.PASS for finding in verdict.findings)
+    return f"{passed} of {len(verdict.findings)} checks passed"

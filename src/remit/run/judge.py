@@ -1,0 +1,41 @@
+"""What the gate lets out of the work, or what the owner wrote instead."""
+
+from remit import gate
+from remit.gate import Author
+from remit.model.reply import Deliverable, Hold, Reply
+from remit.model.review import Review
+from remit.ports import Steps
+from remit.review import ask
+from remit.run.rooms import Rooms, Written
+
+
+async def written(reply: Reply, rooms: Rooms, steps: Steps) -> Written | Review:
+    """What a brain marked, if it may go out; else the question to the owner."""
+    most = rooms.courier.most(steps.task.delivery)
+    found = Hold(reply.flaw) if reply.flaw else gate.judge(reply, most=most, known=rooms.known)
+    return await _judged(found, reply, rooms, steps)
+
+
+async def told(text: str, rooms: Rooms, steps: Steps) -> Written | Review:
+    """The whole of a text that no brain marked, if it may go out; else the question."""
+    most = rooms.courier.most(steps.task.delivery)
+    found = gate.judge_text(text, most=most, known=rooms.known)
+    return await _judged(found, Reply(text), rooms, steps)
+
+
+async def _judged(
+    judged: Deliverable | Hold, reply: Reply, rooms: Rooms, steps: Steps
+) -> Written | Review:
+    most, known = rooms.courier.most(steps.task.delivery), rooms.known
+    author, text, tries = Author.BRAIN, "", 0
+    while isinstance(judged, Hold):
+        question = ask.held(steps.task, tries, judged, Reply(text) if tries else reply)
+        decision = await steps.decided(question.key)
+        if decision is None:
+            return question
+        # Who sends the same text again after he was told what is in it insists on it.
+        before, text = text, decision.text or text
+        author = Author.WARNED if tries and text == before else Author.OWNER
+        judged = gate.judge_text(text, most=most, author=author, known=known)
+        tries += 1
+    return Written(judged.text, author, reply.asks_first and author is Author.BRAIN)

@@ -1,0 +1,74 @@
+"""How projects and specialists stand on this machine, seen without running anything."""
+
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from remit.settings.projects import Project
+from remit.settings.specialists import Kind, Specialist
+
+OWN: Final = "brain"  # a specialist even if nobody named it
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """`verdict` is ok or fail; `place` is where it lies, `todo` says what would mend it."""
+
+    name: str
+    verdict: str
+    said: str
+    place: str
+    todo: str = ""
+
+    @property
+    def whole(self) -> str:
+        return (
+            f"{self.name}: {self.place}, {self.said}" if self.place else f"{self.name}: {self.said}"
+        )
+
+
+def projects(
+    known: Mapping[str, Project], specialists: Mapping[str, Specialist]
+) -> Iterator[Stand]:
+    """Each project: whether its folder is there, under git, and who works on it."""
+    for name, each in known.items():
+        yield _project(name, each, specialists)
+
+
+def specialists(known: Mapping[str, Specialist], path: str | None) -> Iterator[Stand]:
+    """Each specialist: whether its program is found in the folders of `path`."""
+    for name, each in known.items():
+        yield _specialist(name, each, path)
+
+
+def _project(name: str, project: Project, known: Mapping[str, Specialist]) -> Stand:
+    folder, table = Path(project.path).expanduser(), f"[projects.{name}] in settings.toml"
+    place = str(folder)
+    if not folder.is_dir():
+        return Stand(name, "fail", "the folder is not there", place, f"Mend path under {table}.")
+    if not (folder / ".git").exists():
+        todo = f"Run `git init` there and commit, or mend path under {table}."
+        return Stand(name, "fail", "the folder is no git repository", place, todo)
+    missing = [each for each in project.specialists if each not in known and each != OWN]
+    if missing:
+        said = f"nobody is called {', '.join(missing)}"
+        todo = f"Name them as [specialists.{missing[0]}], or mend specialists under {table}."
+        return Stand(name, "fail", said, place, todo)
+    people = ", ".join(project.specialists or (*known, *(() if OWN in known else (OWN,))))
+    return Stand(name, "ok", f"worked on by {people}", place)
+
+
+def _specialist(name: str, specialist: Specialist, path: str | None) -> Stand:
+    if specialist.kind is Kind.BRAIN:
+        return Stand(name, "ok", "the brain of [brain]", "")
+    program, kind = specialist.argv[0], _KINDS[specialist.kind]
+    found = shutil.which(program, path=path)
+    if found is None:
+        todo = f"Install it, or mend argv under [specialists.{name}] in settings.toml."
+        return Stand(name, "fail", f"{Path(program).name} is not on PATH", "", todo)
+    return Stand(name, "ok", f"{kind}, {specialist.time_limit} s for a try", found)
+
+
+_KINDS: Final = {Kind.COMMAND: "a command", Kind.ACP: "an agent over ACP"}

@@ -1,0 +1,195 @@
+"""How work is agreed on before it begins, and proven after it: contracts, checks, critics."""
+
+import asyncio
+import hashlib
+import os
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import fields
+from glob import escape
+from pathlib import Path
+from typing import Final
+
+from remit.brain.absent import NoBrain
+from remit.brain.choose import Role
+from remit.brain.fill import Paying
+from remit.brain.tools import Toolbox
+from remit.errors import Failed
+from remit.model.contract import Contract, Criterion, Evidence, Finding, Result
+from remit.model.plan import Plan
+from remit.model.reply import Prompt
+from remit.model.task import Task
+from remit.plan import activities, contract, written
+from remit.plan.activities import Activities, Paper
+from remit.plan.contract import Asked, Drafted
+from remit.plan.files import mentioned
+from remit.ports import Check
+from remit.run.rooms import Bench
+from remit.settings import Settings, Tools
+from remit.specialist import desk
+from remit.specialist.desk import Desk, Left, Shop
+from remit.specialist.tree import Worktree
+from remit.verify.critic import BrainCritic, CriticCheck
+from remit.verify.rubric import packaged
+from remit.verify.verdict import Verifier
+from remit.verify.written import CHECKS
+from remit.wiring import workers
+from remit.wiring.ground import Ground
+
+# Tools that bring nothing of the world to read.
+_OF_THE_HOUSE: Final = frozenset(each.name for each in fields(Tools))
+# A line that is ticked, or the empty box of one that is not.
+_BOXES: Final = re.compile(r"^[ \t]*[-*+][ \t]+\[[xX]\].*$|(?<=[-*+] )\[ \]", re.MULTILINE)
+RULES: Final = "activities.yml"  # in the home's rules/, and in a project's .remit/
+
+
+class Agreements:
+    """Drafts the contract of a task: by the files of its project, or by the words for a text."""
+
+    def __init__(self, ground: Ground, tools: Toolbox, kinds: Mapping[str, str]) -> None:
+        self._ground = ground
+        self._tools = tools
+        self._kinds = kinds  # of what kind each channel is
+
+    async def draft(self, task: Task) -> Drafted:
+        now = self._ground.clock.now()
+        if not desk.is_code(task):
+            proofs = await self._proofs(task) if task.delivery else ()
+            asked = Asked(task.instructions, written=True, proofs=proofs)
+            return contract.draft(asked, activities.default(), now)
+        rules = await asyncio.to_thread(rules_of, self._ground.settings, task)
+        return contract.draft(await asyncio.to_thread(self._of_code, task), rules, now)
+
+    async def _proofs(self, task: Task) -> tuple[Criterion, ...]:
+        if not self._ground.settings.contracts.written:
+            return ()
+        clauses = task.request.clauses if task.request else ()
+        kinds = [self._kinds.get(each.channel, each.channel) for each in task.delivery]
+        reads = {tool.name for tool in await self._tools.offered(task)} - _OF_THE_HOUSE
+        asked = task.request.text if task.request else task.instructions
+        return written.criteria(_still_open(asked), clauses, kinds, can_read=bool(reads))
+
+    def _of_code(self, task: Task) -> Asked:
+        from remit.verify import project  # noqa: PLC0415 - for the few who have one
+
+        chosen = self._ground.settings.projects.get(_name(task))
+        asks = chosen is not None and chosen.prompt_for_advisory
+        if chosen is not None and not asks:
+            place = Path(chosen.path).expanduser()
+            asks = project.read(place, environ=os.environ).prompt_for_advisory
+        prd = bool(task.context.get("prd"))
+        return Asked(task.instructions, files=_files(task), prd=prd, prompt_for_advisory=asks)
+
+
+def _still_open(asked: str) -> str:
+    """The words without what is ticked in them already; all else keeps its place."""
+    return _BOXES.sub(lambda found: " " * len(found[0]), asked)
+
+
+def rules_of(settings: Settings, task: Task) -> Activities:
+    """Our rules, with the owner's and then the project's on top."""
+    chosen = settings.projects.get(_name(task))
+    places = [settings.home / "rules" / RULES]
+    if chosen is not None:
+        places.append(Path(chosen.path).expanduser() / ".remit" / RULES)
+    found = [Paper(str(each), each.read_text("utf-8")) for each in places if each.is_file()]
+    return activities.load(*found) if found else activities.default()
+
+
+def checks(ground: Ground) -> dict[str, Check]:
+    """Every check of a text."""
+    return {**CHECKS, "critic": _critic(ground)}
+
+
+def bench(ground: Ground) -> Bench | None:
+    """Where code work is done, for who has a project."""
+    settings = ground.settings
+    if not settings.projects:
+        return None
+    people = workers.people(ground)
+    shops = {
+        name: Shop(str(Path(each.path).expanduser()), each.specialists)
+        for name, each in settings.projects.items()
+    }
+    limits = {name: float(each.time_limit) for name, each in settings.specialists.items()}
+    clock, trees = ground.clock, workers.trees(ground)
+    table = Desk(shops, people, trees, clock, limits)
+
+    async def real(plan: Plan, tree: Worktree, left: Left) -> Contract:
+        assert plan.contract is not None  # noqa: S101 - agreed on before
+        diff = await table.diff(tree, left)
+        rules = await asyncio.to_thread(activities_at, settings, tree)
+        return contract.reclassify(plan.contract, diff, left.paths, rules, clock.now())
+
+    return Bench(table, lambda task, tree: _verifier(ground, task, tree), real, ground.moment)
+
+
+def activities_at(settings: Settings, tree: Worktree) -> Activities:
+    """The rules of the owner's own folder: what the work changed of them counts for nothing."""
+    places = [settings.home / "rules" / RULES, Path(tree.checkout) / ".remit" / RULES]
+    found = [Paper(str(each), each.read_text("utf-8")) for each in places if each.is_file()]
+    return activities.load(*found) if found else activities.default()
+
+
+async def _verifier(ground: Ground, task: Task, tree: Worktree) -> Verifier:
+    """The checks of one project, held to the commit that the work began from."""
+    from remit.verify import command, project  # noqa: PLC0415 - for the few who have one
+    from remit.verify.limits import Limits  # noqa: PLC0415
+    from remit.verify.sandbox import Sandbox  # noqa: PLC0415
+
+    chosen = ground.settings.projects[_name(task)]
+    ways = await asyncio.to_thread(
+        project.read,
+        Path(tree.checkout),
+        environ=os.environ,
+        given=chosen.argvs,
+        flaky=chosen.flaky,
+        base=tree.base,
+        workspace=Path(tree.folder),
+    )
+    sandbox = Sandbox(Limits(seconds=chosen.time_limit, memory=chosen.memory))
+    also = (f".remit/{RULES}",)
+    terms = command.Terms(base=tree.base, may_change=_asked_to_change(task), also=also)
+    check = command.CommandCheck(ways, sandbox, ground.clock, terms=terms, redact=ground.redact)
+    return Verifier({**checks(ground), **command.checks(check)}, ground.clock.now)
+
+
+def _asked_to_change(task: Task) -> tuple[str, ...]:
+    """The files that the owner himself named: whoever does the work may change them, tests too."""
+    return tuple(escape(each) for each in (*_files(task), *mentioned(task.instructions)))
+
+
+def _files(task: Task) -> tuple[str, ...]:
+    given = task.context.get("files")
+    return tuple(str(each) for each in given) if isinstance(given, list) else ()
+
+
+class _Unread:
+    """Nobody is there who could read it; that is said, and held against nobody."""
+
+    async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
+        del task, criterion, evidence
+        return Finding("critic", Result.SKIPPED, "no brain is set up that could read it")
+
+
+def _critic(ground: Ground) -> Check:
+    brain = ground.brain
+    if isinstance(brain, NoBrain):
+        return _Unread()
+    mind = ground.mind(Role.THINK)
+    paid = Paying(mind, ground.purse, ground.clock) if mind else None
+
+    async def ask(text: str) -> str:
+        session = f"critic:{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+        try:
+            reply = await (paid or brain).think(Prompt(text), session=session)
+        except Failed:
+            return ""  # an answer that cannot be read
+        return reply.text if reply else ""
+
+    return CriticCheck(BrainCritic(ask, lambda: secrets.token_hex(8)), packaged())
+
+
+def _name(task: Task) -> str:
+    return (task.assigned_agent or "").removeprefix(desk.PREFIX)

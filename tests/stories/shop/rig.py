@@ -1,0 +1,229 @@
+"""A house with a project: git, checks and sandbox are real, and specialists are programs."""
+
+import json
+import shutil
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, Protocol
+
+from remit.model.codec import Json, JsonMap
+from remit.model.contract import Contract, Result
+from remit.model.delivery import Delivery
+from remit.model.event import Event, Kind
+from remit.model.review import Answered, Review
+from remit.model.status import Status
+from remit.model.task import Creator, Cue, Source, SourceKind, Task
+from remit.ports import Brain
+from remit.settings import Budget, Deliver, Engine, Settings
+from remit.settings.projects import Project
+from remit.settings.specialists import Kind as Whose
+from remit.settings.specialists import Specialist
+from remit.testing import World
+from tests.engine.rig import until
+from tests.specialist.repository import git
+
+HAND: Final = Path(__file__).parent / "hand.py"
+ADD: Final = "Add a currency option to the price formatter"
+PRICES: Final = ("shop/price.py",)
+
+
+def turn(  # noqa: PLR0913 - all that it may do at once
+    text: str | None = None,
+    *,
+    write: Mapping[str, str] = MappingProxyType({}),
+    delete: Sequence[str] = (),
+    link: Mapping[str, str] = MappingProxyType({}),
+    say: str = "I did it.",
+    complain: str = "",
+    code: int = 0,
+    hang: bool = False,
+) -> JsonMap:
+    """One turn of a program: the price formatter becomes this, and whatever else is said."""
+    wrote = {"shop/price.py": text} if text is not None else {}
+    return {
+        "write": {**wrote, **write},
+        "delete": [*delete],
+        "link": {**link},
+        "say": say,
+        "complain": complain,
+        "code": code,
+        "hang": hang,
+    }
+
+
+@dataclass
+class Hand:
+    """What one program was told, and what it is to do."""
+
+    folder: Path
+    turns: Sequence[JsonMap]
+
+    def __post_init__(self) -> None:
+        self.folder.mkdir(parents=True)
+        self.then(*self.turns)
+
+    def then(self, *turns: JsonMap) -> None:
+        (self.folder / "script.json").write_text(json.dumps(turns))
+
+    @property
+    def told(self) -> list[str]:
+        count = len(list(self.folder.glob("told-*.md")))
+        return [(self.folder / f"told-{n}.md").read_text() for n in range(count)]
+
+    async def hangs(self, n: int = 0) -> None:
+        await until((self.folder / f"hangs-{n}").exists)
+
+    @property
+    def chosen(self) -> Specialist:
+        return Specialist(kind=Whose.COMMAND, argv=(sys.executable, str(HAND), str(self.folder)))
+
+
+@dataclass
+class Shop:
+    """The world, the owner's folder, and who works for him."""
+
+    world: World
+    repo: Path
+    hands: Mapping[str, Hand]
+    asked: list[Review] = field(default_factory=list)
+
+    async def order(
+        self,
+        text: str = ADD,
+        files: Sequence[str] = PRICES,
+        *,
+        by: Creator = Creator.USER,
+        to: Sequence[Delivery] = (),
+        contract: Contract | None = None,
+        **context: Json,
+    ) -> Task:
+        """Give the house something to do on the project, and let it work till it rests."""
+        task = await self.give(text, files, by=by, to=to, contract=contract, **context)
+        await self.world.run()
+        return await self.world.get(task.id)
+
+    async def give(
+        self,
+        text: str = ADD,
+        files: Sequence[str] = PRICES,
+        *,
+        by: Creator = Creator.USER,
+        to: Sequence[Delivery] = (),
+        contract: Contract | None = None,
+        **context: Json,
+    ) -> Task:
+        named: JsonMap = {"files": [*files]} if files else {}
+        return await self.world.house.intake.admit(
+            Cue(
+                source=Source(SourceKind.MANUAL, f"order-{text}"),
+                title=text.splitlines()[0],
+                text=text,
+                delivery=tuple(to),
+                contract=contract,
+                context=named | context,
+                assigned_agent="project:shop",
+                created_by=by,
+            )
+        )
+
+    async def question(self) -> Review:
+        (review,) = await self.world.waiting()
+        self.asked.append(review)
+        return review
+
+    async def say(self, answer: Answered, text: str | None = None) -> Task:
+        """Answer the one question there is, and let the house go on till it rests."""
+        review = await self.question()
+        await self.world.decide(review, answer, text)
+        await self.world.run()
+        return await self.world.get(review.task_id)
+
+    async def history(self, task: Task) -> list[Event]:
+        return await self.world.history(task.id)
+
+    async def steps(self, task: Task) -> list[str]:
+        """The steps that are on record, in the order in which they were written down."""
+        events = await self.history(task)
+        return [str(each.data["step"]) for each in events if each.kind is Kind.STEP_DONE]
+
+    async def why(self, task: Task) -> str:
+        """How its last leg ended, in a sentence."""
+        return str((await self.history(task))[-1].data.get("note"))
+
+    def text(self, name: str = "shop/price.py") -> str:
+        return (self.repo / name).read_text()
+
+    @property
+    def log(self) -> list[str]:
+        return git(self.repo, "log", "--format=%s").splitlines()
+
+    def folder(self, task: Task) -> Path:
+        """Where a task is worked on."""
+        (found,) = (self.world.house.settings.home / "worktrees").glob(f"*/{task.id}")
+        return found
+
+
+def results(task: Task) -> dict[str, Result]:
+    """What each activity came to: of several that are alike, what is worst."""
+    assert task.verdict is not None
+    found = sorted(task.verdict.findings, key=lambda each: each.result is Result.FAIL)
+    return {each.activity: each.result for each in found}
+
+
+async def settle(shop: Shop, task: Task) -> Task:
+    """Say yes to the merge that is asked about."""
+    review = await shop.question()
+    assert (review.about or "").startswith("merge:"), review.question
+    done = await shop.say(Answered.APPROVE)
+    assert done.id == task.id
+    assert done.status is Status.COMPLETED, done
+    return done
+
+
+class Opens(Protocol):
+    """Opens a house with a project; each name is a program with its turns."""
+
+    def __call__(
+        self,
+        *,
+        brain: Brain | None = None,
+        more: Mapping[str, Specialist] | None = None,
+        chain: Sequence[str] = (),
+        prompts: bool = False,
+        budget: Budget | None = None,
+        **turns: Sequence[JsonMap],
+    ) -> AbstractAsyncContextManager[Shop]: ...
+
+
+@asynccontextmanager
+async def opened(  # noqa: PLR0913 - as above
+    tmp_path: Path,
+    repo: Path,
+    *,
+    brain: Brain | None = None,
+    more: Mapping[str, Specialist] | None = None,
+    chain: Sequence[str] = (),
+    prompts: bool = False,
+    budget: Budget | None = None,
+    **turns: Sequence[JsonMap],
+) -> AsyncIterator[Shop]:
+    """A house on a copy of a repository; each name is a program with its turns."""
+    here = tmp_path / "shop"
+    shutil.copytree(repo, here)
+    hands = {name: Hand(tmp_path / "hands" / name, each) for name, each in turns.items()}
+    people = {name: hand.chosen for name, hand in hands.items()} | dict(more or {})
+    line = tuple(chain) or tuple(people)
+    settings = Settings(
+        home=tmp_path / "home",
+        engine=Engine(stop_limit=0),
+        deliver=Deliver(undo=0),
+        budget=budget or Budget(),
+        projects={"shop": Project(path=str(here), specialists=line, prompt_for_advisory=prompts)},
+        specialists=people,
+    )
+    async with World(settings.home, settings=settings, brain=brain) as world:
+        yield Shop(world, here, hands)

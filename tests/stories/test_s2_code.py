@@ -1,0 +1,209 @@
+"""S2 on a real repository: what would prove it is agreed on, then it is done, proven and merged."""
+
+from remit.model import s2
+from remit.model.codec import Json, text_of
+from remit.model.contract import ContractType, Criterion, Result
+from remit.model.delivery import Delivery
+from remit.model.event import Kind
+from remit.model.review import Answered
+from remit.model.status import Reason, Status
+from remit.model.task import Creator
+from tests.stories.shop.rig import ADD, Opens, results, settle, turn
+from tests.stories.shop.sample import FILES, GOOD, NEW_TEST, README, UNTYPED, WORSE
+
+SLOW = "Investigate why checkout is slow"
+NO_TYPES = (
+    "nothing in shop says how to do typecheck; "
+    'set commands.typecheck = ["program", "word"] for this project'
+)
+
+
+def _list(found: Json) -> list[Json]:
+    assert isinstance(found, list)
+    return found
+
+
+async def test_a_change_is_agreed_on_before_it_is_done_then_proven_and_merged(
+    typed_shop: Opens,
+) -> None:
+    does = turn(GOOD, write={"tests/test_price.py": NEW_TEST}, say="DONE: prices have a currency")
+    async with typed_shop(ada=[does]) as shop:
+        task = await shop.order()
+
+        assert task.contract is not None
+        assert task.contract.type is ContractType.VERIFIABLE
+        assert [each.activity for each in task.contract.criteria] == [
+            "typecheck",
+            "lint",
+            "unit-test",
+        ]
+        assert task.contract.criteria[2].pattern == "price"
+        steps = await shop.steps(task)
+        assert steps.index("plan_step") < steps.index("agreed") < steps.index("execute_tool")
+        assert steps.index("execute_tool") < steps.index("verify:0")
+        (agreed,) = [e for e in await shop.history(task) if e.data.get("step") == "agreed"]
+        assert task.contract.digest in str(agreed.data["text"])
+        assert shop.text() == FILES["shop/price.py"]
+
+        done = await settle(shop, task)
+
+        assert set(results(done).values()) == {Result.PASS}
+        assert done.result_summary == "2 files changed, 3 of 3 checks passed. Merged into main."
+        assert (shop.text(), shop.text("tests/test_price.py")) == (GOOD, NEW_TEST)
+        assert shop.log == [ADD, "more"]
+        assert "It changes tests that were there before: tests/test_price.py." in (
+            shop.asked[0].question
+        )
+        assert not list((shop.world.house.settings.home / "worktrees").glob("*/task-*"))
+
+
+async def test_who_does_it_is_told_how_it_will_be_checked(shop: Opens) -> None:
+    async with shop(ada=[turn(GOOD)]) as house:
+        await house.order()
+
+        (told,) = house.hands["ada"].told
+        assert told.startswith(f"## Task\n\n{ADD}\n\n## Verification Contract\n")
+        assert (
+            "Your work will be verified by:\n1. **Typecheck** — No type errors\n2. **Lint**" in told
+        )
+        assert "3. **Unit tests** — Tests for price.py (pattern `price`)" in told
+        assert "{" not in told.partition("## Rules")[0]
+
+
+async def test_every_criterion_is_marked_and_one_that_fails_is_enough(typed_shop: Opens) -> None:
+    async with typed_shop(ada=[turn(UNTYPED)]) as shop:
+        task = await shop.order()
+
+        assert results(task) == {
+            "typecheck": Result.FAIL,
+            "lint": Result.PASS,
+            "unit-test": Result.PASS,
+        }
+        assert task.reason is Reason.VERIFICATION
+        assert shop.log == ["more"]
+
+
+async def test_the_results_say_how_often_and_when(shop: Opens) -> None:
+    async with shop(ada=[turn(WORSE), turn(GOOD)]) as house:
+        task = await settle(house, await house.order())
+
+        assert task.contract is not None
+        assert task.verdict is not None
+        assert s2.results_json(task.verdict) == {
+            "overall": "pass",
+            "criteria": [
+                {"activity": "typecheck", "status": "skipped", "error": NO_TYPES, "attempts": 2},
+                {"activity": "lint", "status": "pass", "attempts": 2},
+                {"activity": "unit-test", "status": "pass", "attempts": 2},
+            ],
+            "completedAt": "2026-03-02T09:00:00.000Z",
+        }
+        state = s2.builder_state([task], house.world.now, project="shop")
+        assert state["tasks"] == [s2.task_json(task)]
+        told = s2.task_json(task)
+        assert told["attempts"] == 2
+        assert told["verificationContract"] == s2.contract_json(task.contract)
+        assert told["verificationResults"] == s2.results_json(task.verdict)
+        assert all(each.started_at and each.ended_at for each in task.verdict.findings)
+
+
+# Advice, and what needs no proof ------------------------------------------------------------------
+
+
+async def test_advice_goes_on_with_a_notice_is_logged_and_never_called_verified(
+    shop: Opens,
+) -> None:
+    report = "The total is added up twice.\n\nOnce for the page, once for the mail."
+    async with shop(ada=[turn(say=report)]) as house:
+        task = await house.order(SLOW, (), to=[Delivery("outbox")])
+
+        assert task.status is Status.COMPLETED
+        assert task.contract is not None
+        assert (task.contract.type, task.verdict) == (ContractType.ADVISORY, None)
+        events = await house.history(task)
+        told = [str(e.data["text"]) for e in events if e.kind is Kind.RUN_SAID]
+        assert told[0].startswith(f"Advisory task detected: “{SLOW}”. No automated verification")
+        assert not [step for step in await house.steps(task) if step.startswith("verify")]
+        assert "No check decides about this work" in house.hands["ada"].told[0]
+        (sent,) = house.world.outbox.sent
+        assert sent.body == task.tool_output == report
+        state = s2.builder_state([task], house.world.now)
+        (advice,) = _list(state["advisoryTasks"])
+        assert f'"taskId":"{task.id}"' in text_of(advice)
+
+
+async def test_who_was_asked_for_advice_and_changes_code_is_held_to_the_code(shop: Opens) -> None:
+    async with shop(ada=[turn(WORSE), turn(GOOD)]) as house:
+        task = await house.order(SLOW, ())
+
+        assert task.contract is not None
+        assert task.contract.type is ContractType.VERIFIABLE
+        assert len(house.hands["ada"].told) == 2
+        done = await settle(house, task)
+        assert results(done)["unit-test"] is Result.PASS
+
+
+async def test_a_change_to_the_readme_is_looked_at_by_the_cheapest_checks_alone(
+    typed_shop: Opens,
+) -> None:
+    better = README + "\nPay in any currency.\n"
+    async with typed_shop(ada=[turn(write={"README.md": better})]) as shop:
+        done = await settle(shop, await shop.order("Update README", ()))
+
+        assert done.contract is not None
+        assert done.contract.type is ContractType.SKIP
+        assert results(done) == {"typecheck": Result.PASS, "lint": Result.PASS}
+        assert shop.text("README.md") == better
+
+
+async def test_a_readme_task_that_touches_code_is_held_to_the_code(shop: Opens) -> None:
+    sly = turn(WORSE, write={"README.md": README + "\nMore.\n"})
+    async with shop(ada=[sly]) as house:
+        task = await house.order("Update README", ())
+
+        assert task.reason is Reason.VERIFICATION
+        assert results(task)["unit-test"] is Result.FAIL
+
+
+async def test_a_story_of_a_prd_that_asks_for_advice_is_asked_about(shop: Opens) -> None:
+    async with shop(ada=[turn(say="It is the database.")]) as house:
+        waits = await house.order(SLOW, (), prd=True)
+        assert waits.reason is Reason.INPUT
+        assert house.hands["ada"].told == []
+
+        task = await house.say(Answered.ANSWER, "advice is fine")
+
+        assert task.status is Status.COMPLETED
+        assert task.contract is not None
+        assert task.contract.type is ContractType.ADVISORY
+
+
+async def test_a_project_may_ask_before_any_advice(shop: Opens) -> None:
+    async with shop(prompts=True, ada=[turn(say="It is the database.")]) as house:
+        waits = await house.order(SLOW, ())
+
+        assert waits.reason is Reason.INPUT
+        assert house.hands["ada"].told == []
+
+
+# Who may order ------------------------------------------------------------------------------------
+
+
+async def test_what_an_agent_orders_never_reaches_a_specialist(shop: Opens) -> None:
+    async with shop(ada=[turn(GOOD)]) as house:
+        task = await house.order(by=Creator.AGENT)
+
+        assert house.hands["ada"].told == []
+        assert not (house.world.house.settings.home / "worktrees").exists()
+        assert task.status is not Status.COMPLETED
+
+
+async def test_a_contract_that_the_owner_gives_stands(shop: Opens) -> None:
+    async with shop(ada=[turn(GOOD)]) as house:
+        given = s2.read_contract(
+            {"type": "verifiable", "criteria": [{"activity": "lint", "description": "tidy"}]}
+        )
+        task = await settle(house, await house.order(contract=given))
+
+        assert task.contract is not None
+        assert Criterion("lint", "tidy") in task.contract.criteria

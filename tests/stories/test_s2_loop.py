@@ -1,0 +1,246 @@
+"""What fails goes back, then to somebody else, then to the owner: with real programs and checks."""
+
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from remit.model.codec import Json
+from remit.model.contract import Result
+from remit.model.event import Kind
+from remit.model.review import Answered
+from remit.model.status import Reason, Status
+from remit.settings import Budget
+from remit.settings.specialists import Kind as Whose
+from remit.settings.specialists import Specialist
+from remit.testing import script
+from tests.brain.metered import MeteredBrain
+from tests.brain.tooling import use
+from tests.stories.shop.rig import Opens, Shop, results, settle, turn
+from tests.stories.shop.sample import GOOD, README, UNTIDY, WORSE, broken
+
+FAKE_AGENT = Path(__file__).parents[1] / "specialist" / "fake_agent.py"
+FULL = "error: prompt is too long, the context window is full"
+
+
+async def test_what_fails_goes_back_with_the_error_and_comes_back_mended(shop: Opens) -> None:
+    async with shop(ada=[turn(UNTIDY), turn(GOOD)]) as house:
+        task = await settle(house, await house.order())
+
+        first, second = house.hands["ada"].told
+        assert "What failed last time" not in first
+        assert "## What failed last time" in second
+        assert "F401" in second
+        assert house.text() == GOOD
+        moves = [e.data for e in await house.history(task) if e.kind is Kind.TASK_MOVED]
+        assert [move["to"] for move in moves].count("verifying") == 2
+
+
+async def test_three_fixes_are_enough_then_another_mends_it(shop: Opens) -> None:
+    wrong = [turn(broken(n)) for n in range(5)]
+    async with shop(ada=wrong, ben=[turn(GOOD)]) as house:
+        task = await settle(house, await house.order())
+
+        assert [len(hand.told) for hand in house.hands.values()] == [4, 1]
+        (told,) = house.hands["ben"].told
+        assert "ada worked on this before (failure)" in told
+        assert "shop/price.py" in told
+        assert "pytest ended with exit code 1" in told
+        assert results(task)["unit-test"] is Result.PASS
+        assert house.text() == GOOD
+
+
+async def test_the_same_error_twice_is_handed_on_at_once(shop: Opens) -> None:
+    async with shop(ada=[turn(WORSE)], ben=[turn(GOOD)]) as house:
+        await settle(house, await house.order())
+
+        assert [len(hand.told) for hand in house.hands.values()] == [2, 1]
+
+
+async def test_who_crashes_is_started_once_more_then_another_goes_on(shop: Opens) -> None:
+    crash = turn(WORSE, complain="segmentation fault", code=3)
+    async with shop(ada=[crash], ben=[turn(GOOD)]) as house:
+        await settle(house, await house.order())
+
+        assert [len(hand.told) for hand in house.hands.values()] == [2, 1]
+        assert "segmentation fault" in house.hands["ben"].told[0]
+        assert house.text() == GOOD
+
+
+async def test_who_changes_nothing_has_done_nothing(shop: Opens) -> None:
+    async with shop(ada=[turn(say="All done!"), turn(GOOD)]) as house:
+        await settle(house, await house.order())
+
+        assert "has changed no file" in house.hands["ada"].told[1]
+
+
+async def test_a_full_context_is_begun_afresh_with_what_is_done(shop: Opens) -> None:
+    half = turn(
+        WORSE, say="DONE: the option is there\nNEXT: the cents are wrong", complain=FULL, code=1
+    )
+    async with shop(ada=[half, turn(GOOD)]) as house:
+        await settle(house, await house.order())
+
+        again = house.hands["ada"].told[1]
+        assert "## What was done before you" in again
+        assert "ada worked on this before (context limit)" in again
+        assert "> - the option is there" in again
+        assert "> - the cents are wrong" in again
+        assert (
+            len(again.partition("## What was done before you")[2].partition("## Rules")[0]) < 2000
+        )
+
+
+async def test_what_is_too_large_even_afresh_is_the_owners(shop: Opens) -> None:
+    async with shop(ada=[turn(WORSE, complain=FULL, code=1)], ben=[turn(GOOD)]) as house:
+        task = await house.order()
+
+        assert task.reason is Reason.VERIFICATION
+        assert "too large for ada" in (await house.question()).question
+        assert house.hands["ben"].told == []
+
+
+async def test_a_limit_is_waited_for(shop: Opens) -> None:
+    busy = turn(complain="429 Too Many Requests", code=1)
+    async with shop(ada=[busy, turn(GOOD)], ben=[turn(WORSE)]) as house:
+        task = await house.order()
+        assert task.status is Status.RUNNING
+        assert len(house.hands["ada"].told) == 1
+
+        await house.world.run(timedelta(seconds=30))
+
+        await settle(house, await house.world.get(task.id))
+        assert [len(hand.told) for hand in house.hands.values()] == [2, 0]
+
+
+# Everybody has tried ------------------------------------------------------------------------------
+
+
+async def _exhausted(house: Shop) -> None:
+    task = await house.order()
+    review = await house.question()
+
+    assert task.status is Status.NEEDS_REVIEW
+    assert review.reason is Reason.VERIFICATION
+    assert review.options == (Answered.BACK, Answered.ARRIVED, Answered.DROP, Answered.DECLINE)
+    assert "ada tried 2 times; last: verification failed: unit-test" in review.evidence
+    assert "ben tried 2 times; last: verification failed: lint" in review.evidence
+    assert str(house.folder(task)) in review.evidence
+
+
+async def test_it_is_tried_again_with_the_owners_word(shop: Opens) -> None:
+    async with shop(ada=[turn(WORSE)], ben=[turn(UNTIDY)]) as house:
+        await _exhausted(house)
+        house.hands["ada"].then(turn(GOOD))
+
+        task = await house.say(Answered.BACK, "Cents are hundredths.")
+
+        await settle(house, task)
+        assert "The owner adds: Cents are hundredths." in house.hands["ada"].told[-1]
+        assert house.text() == GOOD
+
+
+async def test_what_the_owner_does_himself_is_checked_too(shop: Opens) -> None:
+    async with shop(ada=[turn(WORSE)], ben=[turn(UNTIDY)]) as house:
+        await _exhausted(house)
+
+        task = await house.say(Answered.ARRIVED)
+        assert "not proven yet" in (await house.question()).question
+        (house.folder(task) / "shop/price.py").write_text(GOOD)
+        task = await house.say(Answered.ARRIVED)
+
+        task = await settle(house, task)
+        assert house.text() == GOOD
+        assert results(task)["lint"] is Result.PASS
+        assert task.verdict is not None
+        tried = [each.attempts for each in task.verdict.findings if each.activity == "lint"]
+        assert tried == [6]  # two of each, and his own two
+
+
+async def test_what_is_taken_unproven_says_so(shop: Opens) -> None:
+    async with shop(ada=[turn(WORSE)], ben=[turn(UNTIDY)]) as house:
+        await _exhausted(house)
+
+        task = await house.say(Answered.DROP, "good enough for today")
+        assert "not verified" in (await house.question()).question
+        task = await settle(house, task)
+
+        assert task.result_summary == "1 file changed, not verified. Merged into main."
+        assert task.tool_output == "Taken unproven: good enough for today"
+        assert results(task)["lint"] is Result.FAIL
+
+
+async def test_what_is_abandoned_leaves_the_folder_as_it_was(shop: Opens) -> None:
+    async with shop(ada=[turn(WORSE)], ben=[turn(UNTIDY)]) as house:
+        await _exhausted(house)
+
+        task = await house.say(Answered.DECLINE)
+
+        assert task.status is Status.CANCELLED
+        assert house.log == ["more"]
+
+
+# Others who can do it -----------------------------------------------------------------------------
+
+
+async def test_the_brain_works_on_the_files_and_is_told_all_again_when_it_failed(
+    shop: Opens,
+) -> None:
+    def writes(text: str) -> Json:
+        call = use("write_file", path="shop/price.py", text=text)
+        return {"use": call, "times": 1}
+
+    brain = script(
+        [
+            writes(WORSE),
+            {"reply": "DONE: it", "times": 1},
+            writes(GOOD),
+            {"reply": "DONE: it, rightly"},
+        ]
+    )
+    own = {"brain": Specialist(kind=Whose.BRAIN)}
+    async with shop(brain=brain, more=own) as house:
+        await settle(house, await house.order())
+
+        assert house.text() == GOOD
+        again = brain.heard[2]
+        assert "Add a currency option" in again
+        assert "## Verification Contract" in again
+        assert "pytest ended with exit code 1" in again
+
+
+async def test_what_the_brain_thinks_as_a_specialist_is_paid_for_by_its_task(shop: Opens) -> None:
+    own = {"brain": Specialist(kind=Whose.BRAIN)}
+    limits = Budget(run_tokens=600, run_requests=0, day_tokens=0)
+    async with shop(brain=MeteredBrain(turns=5), more=own, budget=limits) as house:
+        task = await house.order("Investigate why checkout is slow", ())
+        review = await house.question()
+        assert "This run may use 600 tokens; used or set aside: 300" in review.question
+        assert review.options == (Answered.APPROVE, Answered.DECLINE)
+        assert task.spent.tokens == 300
+
+        done = await house.say(Answered.APPROVE)
+
+        assert (done.status, done.spent.tokens) == (Status.COMPLETED, 800)
+
+
+async def test_an_agent_over_the_protocol_asks_the_owner_and_goes_on_in_its_session(
+    shop: Opens, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "state").mkdir()
+    monkeypatch.setenv("FAKE_STATE", str(tmp_path / "state"))
+    argv = (sys.executable, str(FAKE_AGENT))
+    fake = {"fake": Specialist(kind=Whose.ACP, argv=argv, env=("FAKE_STATE",))}
+    async with shop(more=fake) as house:
+        task = await house.order("Update README\nrun cp README.md NOTES.md\nsay DONE: noted", ())
+        review = await house.question()
+        assert review.reason is Reason.APPROVAL
+        assert "cp README.md NOTES.md" in review.evidence
+
+        await house.world.restart()
+        task = await house.say(Answered.APPROVE)
+
+        await settle(house, task)
+        assert house.text("NOTES.md") == README
+        assert len(list((tmp_path / "state").iterdir())) == 1  # one session

@@ -1,0 +1,420 @@
+"""Code work on the spine: tries, checks, hand-overs, the owner's word, the merge. Git is real."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from remit.brain.absent import NoBrain
+from remit.brain.think import Thinker
+from remit.deliver.courier import Courier
+from remit.model.contract import (
+    Contract,
+    ContractType,
+    Criterion,
+    Evidence,
+    Finding,
+    Result,
+)
+from remit.model.ids import TaskId
+from remit.model.outcome import Done, Later, Outcome, Wait
+from remit.model.plan import Plan
+from remit.model.reply import ToolCall
+from remit.model.review import Answered, Review
+from remit.model.specialist import Claim, Ended, Job
+from remit.model.status import Reason, Status
+from remit.model.task import Creator, Task
+from remit.plan.draft import Planner
+from remit.ports import OnText, Permit
+from remit.run import Rooms, run
+from remit.run.rooms import Bench
+from remit.specialist.desk import Desk, Left, Shop, is_code
+from remit.specialist.tree import Worktree
+from remit.testing import FrozenClock, Memory, PowerCut
+from remit.verify.verdict import Verifier
+from tests.specialist.repository import git, repository, worktrees
+from tests.stage import NoRecall, stage
+
+ID = TaskId("task-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA")
+TASK = replace(stage().memory.task, id=ID)
+GOOD = "x = 2\n"
+BAD = "x = 3\n"
+PROVES = Contract(ContractType.VERIFIABLE, (Criterion("unit-test", "x is two", "x"),))
+ADVICE = Contract(ContractType.ADVISORY)
+
+Turn = Callable[[Path, Job, Permit], Claim]
+
+
+def writes(text: str, said: str = "I did it.", name: str = "app.py") -> Turn:
+    def turn(folder: Path, _: Job, __: Permit) -> Claim:
+        (folder / name).write_text(text)
+        return Claim(said, session="thread-1")
+
+    return turn
+
+
+def ends(outcome: Ended, error: str = "no") -> Turn:
+    return lambda *_: Claim("", outcome, "thread-1", error)
+
+
+@dataclass
+class Scripted:
+    """A specialist who does one thing after the other."""
+
+    name: str
+    turns: list[Turn]
+    capabilities: frozenset[str] = frozenset()
+    jobs: list[Job] = field(default_factory=list)
+
+    async def work(self, job: Job, emit: OnText, permit: Permit) -> Claim:
+        self.jobs.append(job)
+        await emit(f"{self.name} works")
+        return self.turns[len(self.jobs) - 1](Path(job.workspace), job, permit)
+
+
+class IsTwo:
+    """A check that reads the file for itself, whatever anybody claims."""
+
+    async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
+        del task
+        text = (Path(evidence.workspace or "") / "app.py").read_text()
+        if text == GOOD:
+            return Finding(criterion.activity, Result.PASS)
+        return Finding(criterion.activity, Result.FAIL, f"{text.strip()!r} is not two")
+
+
+class Shopfloor:
+    def __init__(self, tmp_path: Path, people: Sequence[Scripted], contract: Contract) -> None:
+        self.clock = FrozenClock()
+        self.repo = repository(tmp_path / "shop")
+        trees = worktrees(tmp_path)
+        self.people = people
+        names = {each.name: each for each in people}
+        shops = {"shop": Shop(str(self.repo), tuple(names))}
+        desk = Desk(shops, names, trees, self.clock)
+        verifier = Verifier({"unit-test": IsTwo()})
+        async def checks(_: Task, __: Worktree) -> Verifier:
+            return verifier
+
+        bench = Bench(desk, checks, self._real, self._now)
+        courier = Courier({})
+        self.rooms = Rooms(
+            Planner(), NoRecall(), Thinker(NoBrain(), {}), verifier, courier, bench=bench
+        )
+        task = replace(
+            TASK, delivery=(), contract=contract, assigned_agent="project:shop", title="Make x two"
+        )
+        self.memory = Memory(replace(task, status=Status.RUNNING))
+
+    async def _real(self, plan: Plan, tree: Worktree, left: Left) -> Contract:
+        del tree, left
+        assert plan.contract is not None
+        return plan.contract
+
+    async def _now(self) -> datetime:
+        return self.clock.now()
+
+    async def go(self) -> Outcome:
+        return await run(self.rooms, self.memory)
+
+    async def asked(self) -> Review:
+        outcome = await self.go()
+        assert isinstance(outcome, Wait), outcome
+        return outcome.review
+
+    async def merged(self) -> Outcome:
+        self.memory.decide(await self.asked(), Answered.APPROVE)
+        return await self.go()
+
+    @property
+    def text(self) -> str:
+        return (self.repo / "app.py").read_text()
+
+    @property
+    def outcomes(self) -> list[str]:
+        return [name for name in self.memory.trail if name.startswith("execute_tool")]
+
+
+@pytest.fixture
+def floor(tmp_path: Path) -> Callable[..., Shopfloor]:
+    def opened(*people: Scripted, contract: Contract = PROVES) -> Shopfloor:
+        return Shopfloor(tmp_path, people, contract)
+
+    return opened
+
+
+Floor = Callable[..., Shopfloor]
+
+
+async def test_proven_work_comes_into_the_owners_folder_only_with_his_yes(floor: Floor) -> None:
+    shop = floor(Scripted("ada", [writes(GOOD)]))
+
+    asked = await shop.asked()
+    assert asked.reason is Reason.APPROVAL
+    assert "1 of 1 checks passed" in asked.question
+    assert "+x = 2" in asked.evidence
+    assert shop.text == "x = 1\n"
+
+    shop.memory.decide(asked, Answered.APPROVE)
+    assert await shop.go() == Done("1 file changed, 1 of 1 checks passed. Merged into main.")
+    assert shop.text == GOOD
+    assert git(shop.repo, "log", "-1", "--format=%s") == "Make x two"
+
+
+async def test_what_is_left_on_its_branch_is_there_and_the_folder_is_as_it_was(
+    floor: Floor,
+) -> None:
+    shop = floor(Scripted("ada", [writes(GOOD)]))
+
+    shop.memory.decide(await shop.asked(), Answered.DROP)
+    done = await shop.go()
+
+    assert isinstance(done, Done)
+    assert "It stands on remit/" in done.summary
+    assert shop.text == "x = 1\n"
+    assert git(shop.repo, "show", f"remit/{shop.memory.task.id}:app.py") == GOOD.strip()
+
+
+async def test_what_fails_goes_back_to_who_did_it_with_what_was_wrong(floor: Floor) -> None:
+    ada = Scripted("ada", [writes(BAD), writes(GOOD)])
+    shop = floor(ada)
+
+    await shop.merged()
+
+    assert shop.text == GOOD
+    assert "is not two" in ada.jobs[1].prompt
+    assert ada.jobs[1].session == "thread-1"
+    assert shop.memory.trail.count("move:verifying") == 2
+
+
+async def test_the_same_error_twice_hands_it_to_the_next_with_a_checkpoint(floor: Floor) -> None:
+    ada = Scripted("ada", [writes(BAD, "DONE: half of it"), writes(BAD)])
+    ben = Scripted("ben", [writes(GOOD)])
+    shop = floor(ada, ben)
+
+    await shop.merged()
+
+    assert [len(ada.jobs), len(ben.jobs)] == [2, 1]
+    assert "ada worked on this before" in ben.jobs[0].prompt
+    assert "half of it" in ben.jobs[0].prompt
+    assert ben.jobs[0].session is None
+    assert shop.text == GOOD
+
+
+async def test_three_fixes_that_fail_differently_hand_it_to_the_next(floor: Floor) -> None:
+    ada = Scripted("ada", [writes(f"x = {n}\n") for n in (3, 4, 5, 6, 7)])
+    ben = Scripted("ben", [writes(GOOD)])
+    shop = floor(ada, ben)
+
+    await shop.merged()
+
+    assert [len(ada.jobs), len(ben.jobs)] == [4, 1]  # the first try, and three fixes
+
+
+async def test_a_limit_is_waited_for_and_no_try_is_lost_over_a_restart(floor: Floor) -> None:
+    ada = Scripted("ada", [ends(Ended.RATE_LIMIT), writes(GOOD)])
+    shop = floor(ada)
+
+    first = await shop.go()
+    assert first == Later("ada has reached a limit and rests.", 30.0)
+    shop.clock.advance(timedelta(seconds=20))
+    assert await shop.go() == Later("ada has reached a limit and rests.", 10.0)
+    assert len(ada.jobs) == 1
+    shop.clock.advance(timedelta(seconds=10))
+    await shop.merged()
+    assert shop.text == GOOD
+
+
+async def test_who_crashes_twice_is_followed_by_another(floor: Floor) -> None:
+    ada = Scripted("ada", [ends(Ended.CRASH, "segfault 1"), ends(Ended.CRASH, "segfault 2")])
+    ben = Scripted("ben", [writes(GOOD)])
+    shop = floor(ada, ben)
+
+    await shop.merged()
+
+    assert [len(ada.jobs), len(ben.jobs)] == [2, 1]
+
+
+async def test_a_full_context_begins_a_fresh_session_with_a_checkpoint(floor: Floor) -> None:
+    ada = Scripted("ada", [ends(Ended.CONTEXT_OVERFLOW, "too long"), writes(GOOD)])
+    shop = floor(ada)
+
+    await shop.merged()
+
+    assert [job.session for job in ada.jobs] == [None, None]
+    assert "## What was done before you" in ada.jobs[1].prompt
+
+
+async def test_when_everybody_has_tried_the_owner_sees_who_tried_what(floor: Floor) -> None:
+    shop = floor(Scripted("ada", [writes(BAD)] * 2), Scripted("ben", [writes(BAD)] * 2))
+
+    asked = await shop.asked()
+
+    assert asked.reason is Reason.VERIFICATION
+    assert asked.options == (Answered.BACK, Answered.ARRIVED, Answered.DROP, Answered.DECLINE)
+    assert "ada tried twice" in asked.evidence or "ada tried 2 times" in asked.evidence
+    assert "ben tried" in asked.evidence
+    assert str(shop.people[0].jobs[0].workspace) in asked.evidence
+
+
+async def test_what_the_owner_does_by_hand_is_checked_like_any_other_work(floor: Floor) -> None:
+    shop = floor(Scripted("ada", [writes(BAD)] * 2))
+    folder = Path((await shop.asked()).evidence.rpartition(": ")[2])
+
+    shop.memory.decide(await shop.asked(), Answered.ARRIVED)
+    again = await shop.asked()
+    assert "not proven yet" in again.question
+
+    (folder / "app.py").write_text(GOOD)
+    shop.memory.decide(again, Answered.ARRIVED)
+    await shop.merged()
+    assert shop.text == GOOD
+
+
+async def test_what_is_taken_unproven_says_so_wherever_it_is_read(floor: Floor) -> None:
+    shop = floor(Scripted("ada", [writes(BAD)] * 2))
+
+    shop.memory.decide(await shop.asked(), Answered.DROP, "good enough for today")
+    asked = await shop.asked()
+
+    assert "not verified" in asked.question
+    assert shop.memory.task.tool_output == "Taken unproven: good enough for today"
+
+
+async def test_what_only_the_owner_may_allow_waits_for_him_and_then_is_let_through_once(
+    floor: Floor,
+) -> None:
+    call = ToolCall("1", "execute", {"command": "make deploy"})
+    seen: list[str] = []
+
+    def asks(*_: object) -> Claim:
+        return Claim("", Ended.NEEDS_OWNER, "thread-1", "needs a word", needs=call)
+
+    def goes_on(folder: Path, job: Job, _: Permit) -> Claim:
+        seen.extend(job.allowed)
+        return writes(GOOD)(folder, job, _)
+
+    shop = floor(Scripted("ada", [asks, goes_on]))
+
+    asked = await shop.asked()
+    assert asked.reason is Reason.APPROVAL
+    assert "make deploy" in asked.evidence
+    shop.memory.decide(asked, Answered.APPROVE)
+    await shop.merged()
+    assert seen == [call.digest]
+
+
+async def test_a_no_is_told_to_who_asked(floor: Floor) -> None:
+    call = ToolCall("1", "execute", {"command": "make deploy"})
+    ada = Scripted(
+        "ada", [lambda *_: Claim("", Ended.NEEDS_OWNER, "t", "?", needs=call), writes(GOOD)]
+    )
+    shop = floor(ada)
+
+    shop.memory.decide(await shop.asked(), Answered.DROP, "not on a Friday")
+    await shop.merged()
+
+    assert "has not allowed" in ada.jobs[1].prompt
+    assert "not on a Friday" in ada.jobs[1].prompt
+    assert ada.jobs[1].allowed == ()
+
+
+async def test_advice_is_not_checked_and_changes_nothing(floor: Floor) -> None:
+    shop = floor(Scripted("ada", [lambda *_: Claim("The query is slow.")]), contract=ADVICE)
+
+    assert await shop.go() == Done("The query is slow.")
+    assert shop.memory.task.verdict is None
+    assert "move:verifying" not in shop.memory.trail
+
+
+async def test_who_says_that_it_is_done_and_changed_nothing_is_not_believed(
+    floor: Floor,
+) -> None:
+    ada = Scripted("ada", [lambda *_: Claim("All done!"), writes(GOOD)])
+    shop = floor(ada)
+
+    await shop.merged()
+
+    assert shop.text == GOOD
+    assert len(ada.jobs) == 2
+
+
+async def test_a_link_out_of_the_folder_is_no_work_to_be_kept(floor: Floor) -> None:
+    def links(folder: Path, _: Job, __: Permit) -> Claim:
+        (folder / "app.py").write_text(GOOD)
+        (folder / "way").unlink(missing_ok=True)
+        (folder / "way").symlink_to("/etc/passwd")
+        return Claim("done")
+
+    shop = floor(Scripted("ada", [links, links]))
+
+    asked = await shop.asked()
+
+    assert asked.reason is Reason.VERIFICATION
+    assert "leads out of the folder" in asked.evidence
+
+
+async def test_a_conflict_with_the_owners_own_work_is_said_and_nothing_is_touched(
+    floor: Floor,
+) -> None:
+    shop = floor(Scripted("ada", [writes(GOOD)]))
+    asked = await shop.asked()
+    (shop.repo / "app.py").write_text("x = 9\n")  # he was at it himself, and has not committed
+
+    shop.memory.decide(asked, Answered.APPROVE)
+    again = await shop.asked()
+
+    assert again.question != asked.question
+    assert shop.text == "x = 9\n"
+    git(shop.repo, "checkout", "--quiet", "--", ".")
+    shop.memory.decide(again, Answered.APPROVE)
+    await shop.go()
+    assert shop.text == GOOD
+
+
+async def test_a_power_cut_around_any_step_loses_nothing_and_repeats_no_merge(
+    floor: Floor, tmp_path: Path
+) -> None:
+    def mends(folder: Path, job: Job, permit: Permit) -> Claim:
+        """Wrong at first; a try that was cut off is made again on what it left."""
+        mended = "is not two" in job.prompt
+        return writes(GOOD if mended else BAD)(folder, job, permit)
+
+    whole = floor(Scripted("ada", [mends] * 2))
+    await whole.merged()
+    names = list(dict.fromkeys(whole.memory.trail))
+    assert {"workspace", "execute_tool", "verify:1", "keep_work", "merge:0"} <= set(names)
+
+    for at, name in enumerate(names):
+        for before in (True, False):
+            people = [Scripted("ada", [mends] * 4)]
+            shop = Shopfloor(tmp_path / f"{at}{before}", people, PROVES)
+            shop.memory.cut_before = name if before else None
+            shop.memory.cut_after = None if before else name
+            await _to_the_end(shop)
+            assert shop.text == GOOD, name
+            assert git(shop.repo, "rev-list", "--count", "HEAD") == "2", name
+
+
+async def _to_the_end(shop: Shopfloor) -> None:
+    for _ in range(10):
+        try:
+            outcome = await shop.go()
+        except PowerCut:
+            continue
+        if isinstance(outcome, Done):
+            return
+        assert isinstance(outcome, Wait), outcome
+        shop.memory.decide(outcome.review, Answered.APPROVE)
+    pytest.fail("it came to no end")
+
+
+def test_no_agent_has_work_done_on_a_project() -> None:
+    mine = replace(TASK, assigned_agent="project:shop")
+
+    assert is_code(mine)
+    assert not is_code(replace(mine, created_by=Creator.AGENT))
+    assert not is_code(replace(mine, assigned_agent="command:shop"))
+    assert not is_code(replace(mine, assigned_agent=None))
