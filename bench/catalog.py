@@ -41,6 +41,9 @@ TABLES: dict[str, str] = {
     "gate": "What may leave is found in a reply, beside a regular expression",
     "reading": "A request understood without a model",
     "prompt": "A task put into words, for one thought",
+    "contracts": "What would prove a task done, said before the work; the target is 50 ms",
+    "rules": "A task ranked by 1,000 rules; the targets: 10,000 in a second, loaded in 1 s",
+    "verify": "A check of a repository of 1,000 files in the sandbox, beside the bare command",
     "continuity": "What a model is told at run 1, 10, 50, 100 of a daily series (characters / 4)",
 }
 
@@ -169,6 +172,26 @@ SUBJECTS: tuple[Subject, ...] = (
     Subject(
         "prompt", "remit", "prompt", "ours",
         "bench.ours.prompt:run", 5_000, 500,
+    ),
+    Subject(
+        "contracts", "remit", "contracts", "ours",
+        "bench.ours.contracts:run", 5_000, 500,
+    ),
+    Subject(
+        "rules", "remit", "rules", "ours",
+        "bench.ours.rules:run", 20_000, 1_000,
+    ),
+    Subject(
+        "rules-loop", "the same with re, rule by rule", "rules", "peer",
+        "bench.peers.bare_rules:run", 200, 20,
+    ),
+    Subject(
+        "verify", "remit, copied, in a sandbox", "verify", "ours",
+        "bench.ours.verify:run", 20, 3,
+    ),
+    Subject(
+        "bare-command", "the bare command", "verify", "limit",
+        "bench.peers.bare_commands:run", 20, 3,
     ),
     Subject(
         "continuity", "remit", "continuity", "ours",

@@ -8,7 +8,15 @@ from remit.brain import scripted
 from remit.brain.absent import NoBrain
 from remit.errors import BadInput, Permanent, Transient
 from remit.model.codec import Json
-from remit.model.contract import Contract, ContractType, Criterion, Evidence, Overall, Result, Timing
+from remit.model.contract import (
+    Contract,
+    ContractType,
+    Criterion,
+    Evidence,
+    Overall,
+    Result,
+    Timing,
+)
 from remit.model.plan import Plan
 from remit.model.reply import Ask, Prompt, Reply
 from remit.model.status import Reason

@@ -95,6 +95,7 @@ class Shopfloor:
         shops = {"shop": Shop(str(self.repo), tuple(names))}
         desk = Desk(shops, names, trees, self.clock)
         verifier = Verifier({"unit-test": IsTwo()})
+
         async def checks(_: Task, __: Worktree) -> Verifier:
             return verifier
 

@@ -245,7 +245,12 @@ class Says:
 @pytest.mark.parametrize(
     ("said", "priority", "name", "because"),
     [
-        (Score(0.82, "due today"), Priority.HIGH, "llm_score", "fuzzy urgency; score 0.82: due today"),
+        (
+            Score(0.82, "due today"),
+            Priority.HIGH,
+            "llm_score",
+            "fuzzy urgency; score 0.82: due today",
+        ),
         (Score(0.8, "soon"), Priority.HIGH, "llm_score", "fuzzy urgency; score 0.80: soon"),
         (Score(0.79, "x"), Priority.LOW, "default", "no rule matched; score 0.79: x"),
         (None, Priority.LOW, "default", "no rule matched"),

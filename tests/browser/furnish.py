@@ -17,6 +17,7 @@ from remit.model.status import TERMINAL, Status
 from remit.settings import load
 from remit.store.secrets import Secrets
 from tests.browser.site import Site
+from tests.doors import workshop
 
 NOW: Final = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)  # a Monday
 SETTINGS: Final = """\
@@ -103,7 +104,7 @@ class Furnished(Site):
 
     def __init__(self, home: Path) -> None:
         home.mkdir(parents=True, exist_ok=True)
-        (home / "settings.toml").write_text(SETTINGS)
+        (home / "settings.toml").write_text(SETTINGS + workshop.settings(home / "projects"))
         (home / "contacts.yaml").write_text(CONTACTS)
         Secrets(home, None).put("whatsapp_token", "EAAcanary7f3a91c4e2b85d60Zq9xW")
         super().__init__(home, settings=load({"REMIT_HOME": str(home)}), brain=parse(SCRIPT))
@@ -130,6 +131,12 @@ class Furnished(Site):
         talk = str(self.post("/api/conversations", {})["id"])
         for words in TALK:
             self.post(f"/api/conversations/{talk}/turns", {"text": words})
+        for text, project in (
+            (workshop.ADVICE, "notes"),
+            (workshop.STUCK, "shed"),
+            (workshop.ADD, "shop"),
+        ):
+            self._hand(text, project=project)
         self.clock.jump(NOW)
 
     def say(self, text: str) -> None:

@@ -16,7 +16,17 @@ from remit.store.secrets import Secrets
 from tests.browser.conftest import Visit
 from tests.browser.site import Site, barriers
 
-SECTIONS: Final = ("brain", "channels", "contacts", "policies", "notices", "tokens", "about")
+SECTIONS: Final = (
+    "brain",
+    "channels",
+    "contacts",
+    "policies",
+    "priority",
+    "projects",
+    "notices",
+    "tokens",
+    "about",
+)
 SETTINGS: Final = """\
 [deliver]
 quiet = "22:00-07:00"
@@ -218,3 +228,18 @@ def test_no_secret_and_no_path_of_this_machine_is_on_any_page(site: Site, visit:
         page.goto(f"{site.url}/settings/{section}")
         assert "whsec_" not in page.content()
         assert str(site.home) not in page.content()
+
+
+def test_what_is_told_where_is_ticked_kept_and_there_after_a_reload(
+    site: Site, visit: Visit
+) -> None:
+    page = visit("/settings/notices")
+    page.get_by_role("checkbox", name=re.compile("A task is done.* Digest")).check()
+    page.get_by_role("checkbox", name=re.compile("A task failed.* Browser")).uncheck()
+    page.get_by_role("button", name="Keep it").click()
+
+    expect(page.get_by_role("status").filter(has_text="holds from now on")).to_be_visible()
+    page.goto(f"{site.url}/settings/notices")
+    expect(page.get_by_role("checkbox", name=re.compile("A task is done.* Digest"))).to_be_checked()
+    assert site.house.wishes.notices.done == ("conversation", "digest")
+    assert site.house.wishes.notices.failed == ("conversation",)

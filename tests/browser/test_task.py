@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 from playwright.sync_api import APIResponse, Page, Route, expect
 
-from remit.model.codec import Json
+from remit.model.codec import Json, JsonMap
 from remit.model.status import Status
 from tests.browser.conftest import Visit
 from tests.browser.puppet import Puppet
@@ -56,9 +56,15 @@ def site(tmp_path: Path, puppet: Puppet) -> Iterator[Site]:
         site.do(puppet.rest())
 
 
-def begun(site: Site, title: str = "Compare three offers", *work: str) -> str:
+def begun(
+    site: Site,
+    title: str = "Compare three offers",
+    *work: str,
+    contract: "JsonMap | None" = None,
+) -> str:
     """A task that is being thought about."""
-    task = site.add(title, work=list(work), title=title, instructions=title)
+    more: JsonMap = {"contract": contract} if contract else {}
+    task = site.add(title, work=list(work), title=title, instructions=title, **more)
     until(site, task, Status.RUNNING)
     return task
 
@@ -75,8 +81,14 @@ def until(site: Site, task: str, *wanted: Status) -> None:
     site.do(follow())
 
 
-def ended(site: Site, puppet: Puppet, text: str, title: str = "Compare three offers") -> str:
-    task = begun(site, title)
+def ended(
+    site: Site,
+    puppet: Puppet,
+    text: str,
+    title: str = "Compare three offers",
+    contract: "JsonMap | None" = None,
+) -> str:
+    task = begun(site, title, contract=contract)
     site.do(puppet.answer(text))
     until(site, task, Status.COMPLETED)
     return task
@@ -300,7 +312,8 @@ async def _nudge(site: Site) -> None:
 
 def test_a_hostile_text_does_nothing(site: Site, puppet: Puppet, visit: Visit) -> None:
     text = "\n\n".join(HOSTILE)
-    task = ended(site, puppet, f"{text}\n<deliverable>{text}</deliverable>", HOSTILE[0])
+    said = f"{text}\n<deliverable>{text}</deliverable>"
+    task = ended(site, puppet, said, HOSTILE[0], {"type": "advisory", "criteria": []})
     page = visit(f"/tasks/{task}")
     for fold in page.locator("main details:not(.menu) > summary").all():
         fold.click()

@@ -62,6 +62,9 @@ SAID: Final[Mapping[str, JsonMap]] = {
     "NewEdit": {"priority": "low", "version": "1", "title": "Water all plants"},
     "OldContact": {"name": "Bea"},
     "NewKey": {"name": "mine", "scopes": "read"},
+    "Seen": {"account": "work", "calendar": "/team/", "path": "/a.ics"},
+    "TriedWay": {"way": "conversation"},
+    "NewWishes": {"done": "conversation"},
 }
 CONTACT: Final[JsonMap] = {"name": "Cleo", "role": "friend"}
 

@@ -146,7 +146,7 @@ def test_on_a_terminal_the_inbox_asks_one_thing_at_a_time(tmp_path: Path) -> Non
     assert [seat.status(task) for task in (skipped, sent, held, silent)] == [
         "needs_review",
         "delivering",
-        "delivering",
+        "running",  # his own words are held against the contract first
         "needs_review",
     ]
     assert seat.run("run", held).out == "My.words\n"

@@ -119,8 +119,11 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, lis
             body: JsonMap = {"title": line, "instructions": text, "work": [text]}
             tasks = [str(served.post("/api/tasks", body)["id"])]
             tasks.append(str(served.post("/api/tasks", {**body, "title": f"asks {line}"})["id"]))
-            paths += [f"/tasks/{tasks[0]}{part}" for part in ("", "/log", "/row", "/delete")]
-            paths += [f"/inbox/{tasks[0]}", f"/tasks/{tasks[1]}", f"/inbox/{tasks[1]}"]
+            paths += [f"/tasks/{tasks[0]}{part}" for part in ("", "/log", "/delete")]
+            paths += [
+                *(f"/inbox/{tasks[0]}", f"/tasks/{tasks[1]}", f"/inbox/{tasks[1]}"),
+                f"/tasks/rows?ids={tasks[0]},{tasks[1]}",
+            ]
             name = re.sub(r"[^\x20-\x7e]", "", line)[:60].strip()
             served.ask("POST", "/api/views", {"name": name or "x", "filter": text[:200]})
             served.ask("POST", "/api/tokens", {"name": name, "scopes": ["read"]})

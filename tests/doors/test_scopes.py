@@ -34,6 +34,7 @@ POST /inbox/{id}/later
 POST /inbox/{id}/undo
 POST /inbox/{id}/resume
 POST /inbox/{id}/seen
+POST /schedule/refused
 POST /conversations
 POST /conversations/{id}
 POST /tasks/{id}/undo
@@ -48,6 +49,7 @@ POST /api/channels/{name}/on
 POST /api/rules
 DELETE /api/rules/{id}
 POST /api/calendars/sync
+POST /api/notices/test
 GET /api/tokens
 POST /api/tokens
 DELETE /api/tokens/{id}
@@ -63,6 +65,8 @@ POST /settings/contacts
 POST /settings/contacts/drop
 POST /settings/contacts/policy
 POST /settings/policies/forget
+POST /settings/notices
+POST /settings/notices/test
 POST /settings/tokens
 POST /settings/tokens/{id}/revoke
 POST /settings/sign-ins/{id}/end
@@ -72,6 +76,7 @@ GET /healthz
 GET /hooks/whatsapp/{name}
 POST /hooks/whatsapp/{name}
 GET /feed/{name}
+GET /.well-known/agent-card.json
 GET /sw.js
 GET /sign-in
 POST /sign-in

@@ -204,7 +204,13 @@ async def test_the_journal_tells_who_did_what_when(tmp_path: Path) -> None:
 
         history = await rig.history(task.id)
         assert [event.n for event in history] == list(range(1, len(history) + 1))
-        assert await rig.moves(task.id) == ["ready", "running", "verifying", "delivering", "completed"]
+        assert await rig.moves(task.id) == [
+            "ready",
+            "running",
+            "verifying",
+            "delivering",
+            "completed",
+        ]
         who = [e.actor.value for e in history if e.kind is Kind.TASK_MOVED]
         assert who == ["prioritise", "engine", "executor", "verifier", "courier"]
         assert all(re.fullmatch(r"[0-9a-f]{64}", event.hash) for event in history)

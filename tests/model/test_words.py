@@ -14,6 +14,7 @@ WORDS = [
         "Trigger Cue Source",
         "Task Status Run Step Lease Outcome",
         "Clause Plan Item Contract Criterion Check Finding Verdict",
+        "Specialist Worktree Claim Attempt Checkpoint",
         "Brain Session Prompt Reply Deliverable Gate Hold",
         "Delivery Channel Receipt Courier Contact Reach Permission",
         "Review Decision",

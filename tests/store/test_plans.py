@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from remit.model.contract import ContractType
 from remit.model.ids import SeriesId, SessionId
 from remit.model.status import Status
 from remit.model.task import Priority, SourceKind, Taint, TaskType
@@ -26,11 +27,15 @@ WHOLE = {
     "count_asking_unbegun": "the index holds only what is open",
     "count_by_status": "along two small indexes",
     "count_open_reviews": "the index holds only what is open",
+    "count_planned": "of what is ready, the newest, as far as is counted",
     "count_reviews_by_reason": "the index holds only what is open",
+    "count_unseen_resources": "the index holds only what cannot be read",
     "count_unseen_results": "of the newest results, as many as are looked through",
     "count_subscriptions": "a few browsers",
     "count_views": "a few, as many as a person names",
+    "doubt_all_notices": "once, after a restore",
     "doubt_all_sends": "once, after a restore",
+    "doubt_claimed_notices": "the index holds only what is on its way",
     "end_all_sign_ins": "once, after a restore",
     "find_conversation_on": "from the newest on, until one is of this channel",
     "last_event": "its first row, from the end",
@@ -38,8 +43,10 @@ WHOLE = {
     "list_refused_resources": "for who asks to see them",
     "list_granted_reviews": "the index holds only what is open",
     "list_open_reviews": "the index holds only what is open",
+    "list_old_mirrored": "once a day",
     "list_orphans": "the index holds only what is held",
     "list_owed": "the index holds only what is owed",
+    "prune_notices": "once a day",
     "list_permissions": "a few lines, for who asks to see them",
     "revoke_all_tokens": "once, after a restore",
     "list_permissions_on": "the owner's own words about people are few",
@@ -56,6 +63,7 @@ INTENDED = {
     "find_due": "tasks_due (queue=? AND due_at<?)",
     "list_due": "tasks_due (queue=? AND due_at<?)",
     "next_due": "tasks_due (queue=? AND due_at>?)",
+    "list_agent_tasks": "tasks_by_agent (assigned_agent=?)",
     "list_due_series": "series_due (due_at<?)",
     "next_due_series": "series_due (due_at>?)",
     "list_unbegun_slots": "tasks_by_slot (series_id=? AND slot_at<?)",
@@ -129,6 +137,8 @@ PAGES = {
     "a rare source": (Filter(source=SourceKind.EMAIL), "tasks_by_source (source_kind=?)"),
     "a rare priority": (Filter(priority=Priority.HIGH), "tasks_by_priority (priority=?)"),
     "a taint": (Filter(taint=Taint.PUBLIC), "tasks_by_taint (taint=?)"),
+    "a common contract": (Filter(contract=ContractType.VERIFIABLE), "SCAN tasks"),
+    "a rare contract": (Filter(contract=ContractType.ADVISORY), "tasks_by_contract (<expr>=?)"),
     "a channel": (Filter(channel="email"), "deliveries_by_channel (channel=?)"),
     "a series": (Filter(series=SeriesId("s")), "tasks_by_series (series_id=?)"),
     "what comes back": (Filter(recurring=True), "tasks_recurring"),

@@ -2,16 +2,18 @@
 
 import os
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Annotated, Final
+
+from cyclopts import Parameter
 
 from remit import settings as house_settings
 from remit.cli import clock, codes, door, out, receipt, rest
 from remit.cli.door import Door
 from remit.cli.options import AsJson, Timeout, Wait, flag, free
-from remit.cli.order import Order, Saying
+from remit.cli.order import Code, Order, Saying
 from remit.cli.out import Ink
 from remit.cli.show import whole
 from remit.errors import BadInput, KeyReused
@@ -31,6 +33,17 @@ _TEXT: Final = ("--text", "-t")
 _WORK: Final = ("--work", "-w")
 
 
+@Parameter(name="*")  # its fields are flags of their own
+@dataclass(frozen=True, kw_only=True)
+class _Code:
+    project: Annotated[str | None, flag("Work on the code of this project.")] = None
+    files: Annotated[str | None, flag("Files of it that will change: src/a.py,src/b.py.")] = None
+    prd: Annotated[bool, flag("It is a story of a requirements document.")] = False
+
+
+_NONE: Final = _Code()
+
+
 def add(  # noqa: PLR0913 - all that a person may say at once
     text: Annotated[str, free("What is to be done, in your words; - reads it from stdin.")],
     /,
@@ -45,6 +58,7 @@ def add(  # noqa: PLR0913 - all that a person may say at once
     cron: Annotated[str | None, flag("How often, as cron has it: '30 8 * * 1-5'.")] = None,
     tz: Annotated[str | None, flag("The zone of --every and --cron; yours, if not said.")] = None,
     priority: Annotated[Priority | None, flag("How urgent; else the rules decide.")] = None,
+    code: _Code = _NONE,
     key: Annotated[str | None, flag("The same key twice is the same task.")] = None,
     as_is: Annotated[bool, flag("One task, and the words are not read.", "--as-is")] = False,
     dry_run: Annotated[bool, flag("Only say what would happen.", "--dry-run")] = False,
@@ -64,13 +78,12 @@ def add(  # noqa: PLR0913 - all that a person may say at once
         scheduled_for=when,
         repeats=_repeats(settings, every, cron, tz, when),
         priority=priority,
+        code=_on(code),
     )
-    as_said = as_is or work or (channel, content, to) != (None, None, None)
+    as_said = as_is or work or order.code or (channel, content, to) != (None, None, None)
     given = order if as_said else order.to_be_read(dry_run=dry_run)
-    if dry_run:
-        return _rehearse(settings, given, json=json)
     stays = partial(_wait, timeout=timeout) if wait else _receipt
-    return stays(settings, key, given, json=json)
+    return (_rehearse if dry_run else stays)(settings, key, given, json=json)
 
 
 def _receipt(settings: Settings, key: str | None, order: Order | Saying, *, json: bool) -> int:
@@ -100,9 +113,13 @@ def _told(settings: Settings, found: list[TaskId]) -> JsonMap:
     return heard.told(Heard(tuple(made), tuple(asked)))
 
 
-def _rehearse(settings: Settings, order: Order | Saying, *, json: bool) -> int:
+def _rehearse(settings: Settings, key: str | None, order: Order | Saying, *, json: bool) -> int:
     """Say what would happen; nothing is stored, and no directory is made."""
+    del key
     if isinstance(order, Order):
+        if order.code is not None:
+            sentence = "--dry-run reads your words; what would prove work on a project, `remit"
+            raise BadInput(f"{sentence} rehearse contract` says.", field="dry-run")
         sentence = "--dry-run reads your words; with --text, --to, --channel, --work or --as-is"
         raise BadInput(f"{sentence} there is nothing to read.", field="dry-run")
     told = door.rehearse(settings, order)
@@ -167,6 +184,15 @@ def _known(settings: Settings, key: str | None, order: Order | Saying) -> "JsonM
 
 def _whole(text: str) -> str:
     return sys.stdin.read() if text == "-" else text
+
+
+def _on(said: _Code) -> Code | None:
+    if said.project is not None:
+        return Code(said.project, tuple((said.files or "").split(",")), said.prd)
+    if said.files is not None or said.prd:
+        name = "files" if said.files is not None else "prd"
+        raise BadInput(f"--{name} is about a project; say which one with --project.", field=name)
+    return None
 
 
 def _moment(at: str | None, in_: str | None) -> datetime | None:

@@ -80,7 +80,7 @@ def decline(
 
 
 def arrived(*ids: _Refs, json: AsJson = False) -> int:
-    """The doubtful message got there."""
+    """The doubtful message got there; or you did the work yourself."""
     return _settle(ids, Answered.ARRIVED, json=json)
 
 
@@ -89,9 +89,13 @@ def resend(*ids: _Refs, json: AsJson = False) -> int:
     return _settle(ids, Answered.RESEND, json=json)
 
 
-def drop(*ids: _Refs, json: AsJson = False) -> int:
-    """Leave the doubtful delivery out."""
-    return _settle(ids, Answered.DROP, json=json)
+def drop(
+    *ids: _Refs,
+    message: Annotated[str | None, flag("Why, if work is taken unproven.", *_WORD)] = None,
+    json: AsJson = False,
+) -> int:
+    """Leave the doubtful delivery out, take work unproven, or leave it on its branch."""
+    return _settle(ids, Answered.DROP, message, json=json)
 
 
 def _settle(  # noqa: PLR0913 - as many as the flags

@@ -29,6 +29,7 @@ from remit.model.status import PAUSABLE, Status
 from remit.model.task import Source, SourceKind, Task
 from remit.server.callers import Callers, shape
 from remit.server.files import token_of
+from remit.server.notice_shapes import notice
 from remit.server.series_shapes import whole
 from remit.settings import Settings
 from remit.store import tasks
@@ -76,6 +77,9 @@ class Direct:
         often = order.repeats
         if often is not None:
             cue = replace(cue, repeats=often, scheduled_for=often.first)
+        if (code := order.code) is not None:
+            known = self._house.settings.projects
+            cue = command.on_project(cue, code.project, known, code.files, prd=code.prd)
         return self._do(self._house.intake.admit(cue)).id
 
     def hear(self, saying: Saying) -> JsonMap:
@@ -132,6 +136,9 @@ class Direct:
     def sync_calendars(self) -> int:
         found = self._do(self._house.calendars.look())
         return sum(why is None for why in found.values())
+
+    def test_notice(self, way: str) -> JsonMap:
+        return notice(self._do(self._house.herald.test(way)))
 
     def make_token(
         self, name: str, scopes: frozenset[Scope], *, agent: bool, days: int | None

@@ -43,9 +43,9 @@ def doctor(*, json: AsJson = False) -> int:
         return int(failed)
     for each in found:
         verdict = Ink(f"{each.verdict:<5}", _STYLE[each.verdict])
-        out.line(verdict, Ink(f"{each.part:<10}", "dim"), each.said)
+        out.line(verdict, Ink(f"{each.part:<11}", "dim"), each.said)
         if each.todo:
-            out.line(" " * 15, Ink(each.todo, _STYLE[each.verdict]))
+            out.line(" " * 16, Ink(each.todo, _STYLE[each.verdict]))
     return int(failed)
 
 
@@ -59,11 +59,14 @@ def _look() -> Iterator[Finding]:
         settings = Settings(home=house_settings.home_of(os.environ))
     else:
         yield Finding("settings", "ok", "read without complaint")
-    for check in (_home, _database, _brain, _server, _space, _time, _zone, _contacts):
+    for check in (_home, _database, _brain, _server, _space, _time, _zone, _contacts, _rules):
         yield check(settings)
     if settings.budget.limits_money:
         yield _money(settings)
     yield from _channels(settings)
+    yield from _told(settings)
+    if settings.projects:
+        yield from _workshop(settings)
 
 
 def _sqlite() -> Finding:
@@ -197,6 +200,44 @@ def _contacts(settings: Settings) -> Finding:
     except RemitError as error:
         return Finding("contacts", "fail", str(error), "Mend that line; the last good book stays.")
     return Finding("contacts", "ok", words.count(len(known), "contact"))
+
+
+def _rules(settings: Settings) -> Finding:
+    from remit.cli import rules  # noqa: PLC0415 - as above
+
+    try:
+        found = rules.in_file(settings)
+    except RemitError as error:
+        todo = "Mend that line; until then the last good rules hold, or those that come with Remit."
+        return Finding("rules", "fail", str(error), todo)
+    said = f"{words.count(len(found.rules), 'rule')} of priority"
+    return Finding("rules", "ok", f"{said}, in {found.file}" if found.file else said)
+
+
+def _told(settings: Settings) -> Iterator[Finding]:
+    """How the owner is told of things, and how the calendars stand."""
+    from remit.cli import notice_state  # noqa: PLC0415 - as above
+
+    now = clock.now()
+    for each in notice_state.every_calendar(settings, now):
+        yield Finding("calendar", each.verdict, each.said, each.todo)
+    for each in notice_state.ways(settings, now):
+        yield Finding("notices", each.verdict, each.said, each.todo)
+
+
+def _workshop(settings: Settings) -> Iterator[Finding]:
+    """Where code is worked on, by whom, and whether it can be checked."""
+    import asyncio  # noqa: PLC0415 - as above
+
+    from remit.specialist import census  # noqa: PLC0415
+    from remit.verify.sandbox import Sandbox  # noqa: PLC0415
+
+    wrong = asyncio.run(Sandbox().trouble())
+    yield Finding("sandbox", "fail" if wrong else "ok", wrong or "checks run in it, shut off")
+    for each in census.projects(settings.projects, settings.specialists):
+        yield Finding("project", each.verdict, each.whole, each.todo)
+    for each in census.specialists(settings.specialists, os.environ.get("PATH")):
+        yield Finding("specialist", each.verdict, each.whole, each.todo)
 
 
 def _channels(settings: Settings) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ from remit.model.ids import ReviewId, SeriesId, TaskId
 from remit.model.reply import Policy
 from remit.model.review import Answered
 from remit.model.task import Task
-from remit.settings import DEFAULT_FILE, Settings
+from remit.settings import DEFAULT_FILE, Settings, rules
 from remit.store import home
 
 PATIENCE: Final = 5.0  # seconds for a Remit that is just starting, or just ending
@@ -69,6 +69,9 @@ class Door(Protocol):
     def sync_calendars(self) -> int:
         """Look at every calendar now; how many accounts answered."""
 
+    def test_notice(self, way: str) -> JsonMap:
+        """Tell over one way that this is a test; what came of it."""
+
     def make_token(
         self, name: str, scopes: frozenset[Scope], *, agent: bool, days: int | None
     ) -> JsonMap:
@@ -104,6 +107,7 @@ def furnish(settings: Settings) -> None:
     for name, text in (("settings.toml", DEFAULT_FILE), (guidelines.FILE, guidelines.DEFAULT_FILE)):
         with suppress(FileExistsError), (settings.home / name).open("x") as file:
             file.write(text)
+    rules.furnish(settings.home)
 
 
 def _enter(settings: Settings, works: bool, stack: ExitStack) -> Door:

@@ -11,7 +11,7 @@ from remit.cli.show import review_json
 from remit.errors import RemitError
 from remit.model.codec import Json
 from remit.model.ids import ReviewId
-from remit.model.review import NEEDS_TEXT, SEND, Answered, Review
+from remit.model.review import MERGE, SEND, Answered, Review
 from remit.settings import Settings
 from remit.store import reviews, tasks
 from remit.store.database import Tx
@@ -29,20 +29,13 @@ _KEYS: Final = {
     Answered.DROP: "o",
     Answered.DECLINE: "d",
 }
-_SAYS: Final = {
-    Answered.APPROVE: "approve",
-    Answered.EDIT: "edit and approve",
-    Answered.BACK: "send back",
-    Answered.ANSWER: "answer",
-    Answered.ARRIVED: "yes, it arrived",
-    Answered.RESEND: "send again",
-    Answered.DROP: "leave it out",
-    Answered.DECLINE: "decline",
-}
+_DIFF: Final = {"+": "green", "-": "red", "@": "cyan"}
 _LATER: Final = "l"
 _MOST_HOURS: Final = 2160
 _ALWAYS: Final = "w"
 _PROMPTS: Final = {Answered.BACK: "What is wrong with it? ", Answered.ANSWER: "Your answer: "}
+_WHY: Final = "Why is it taken unproven? "
+_MOST_LINES: Final = 200  # of what it is about; `remit show` has the rest
 
 
 def inbox(
@@ -97,8 +90,7 @@ def _go_through(settings: Settings, found: list[tuple[Review, str]]) -> None:
         out.line(Ink(review.question, "yellow"))
         if review.evidence:
             out.line()
-            for each in review.evidence.splitlines():
-                out.line("  ", each)
+            _evidence(review)
         out.line()
         if not _ask(settings, review):
             return
@@ -106,10 +98,21 @@ def _go_through(settings: Settings, found: list[tuple[Review, str]]) -> None:
     out.line("That was all.")
 
 
+def _evidence(review: Review) -> None:
+    """What it is about; of a diff, in its colours, as much as one reads in a terminal."""
+    whole = review.evidence.splitlines()
+    is_diff = (review.about or "").startswith(f"{MERGE}:")
+    for each in whole[:_MOST_LINES]:
+        out.line("  ", Ink(each, _DIFF.get(each[:1], "")) if is_diff else each)
+    if len(whole) > _MOST_LINES:
+        left = words.count(len(whole) - _MOST_LINES, "line")
+        out.line("  ", Ink(f"… {left} more: remit show {review.task_id}", "dim"))
+
+
 def _ask(settings: Settings, review: Review) -> bool:
     """Ask until there is an answer; False if the owner has had enough."""
     keys = {_KEYS[answer]: answer for answer in review.options}
-    shown = [f"[{key}] {_SAYS[answer]}" for key, answer in keys.items()]
+    shown = [f"[{key}] {words.says(review, answer)}" for key, answer in keys.items()]
     # Only who is written to somewhere can be written to there from now on.
     lasting = Answered.APPROVE in review.options and (review.about or "").startswith(f"{SEND}:")
     shown += [f"[{_ALWAYS}] approve, and always write there unasked"] if lasting else []
@@ -149,7 +152,7 @@ def _settle(
     """Write the decision down; False if nothing was decided."""
     try:
         text = _text(review, answered)
-        if answered in NEEDS_TEXT and not text:
+        if review.needs_text(answered) and not text:
             return False
         with door.opened(settings) as way:
             way.decide(ReviewId(str(review.id)), answered, text, always=always)
@@ -168,6 +171,8 @@ def _settle(
 def _text(review: Review, answered: Answered) -> str | None:
     if answered is Answered.EDIT:
         return editor.edited(review.evidence, f"what will be sent.\n{review.question}")
+    if answered is Answered.DROP and review.needs_text(answered):
+        return _read(_WHY).strip()
     return _read(_PROMPTS[answered]).strip() if answered in _PROMPTS else None
 
 

@@ -3,12 +3,15 @@
 import os
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime
 from typing import Annotated, Final
 
 from remit.cli import clock, find, out, words
 from remit.cli.options import AsJson, flag
 from remit.cli.out import Ink, Piece
 from remit.model.codec import Json
+from remit.model.contract import ContractType
+from remit.model.proof import is_unverified
 from remit.model.status import Status
 from remit.model.task import Priority, SourceKind, Task, TaskType
 from remit.model.view import View
@@ -28,6 +31,7 @@ def ls(  # noqa: PLR0913 - every flag is one
     source: Annotated[SourceKind | None, flag("Only what came in that way.")] = None,
     kind: Annotated[TaskType | None, flag("Only these.", "--type")] = None,
     priority: Annotated[Priority | None, flag("Only these.")] = None,
+    advisory: Annotated[bool, flag("Only what no check has proven.")] = False,
     text: Annotated[str | None, flag("Only those with these words.", "--query", "-q")] = None,
     limit: Annotated[int, flag("How many at most; 50 if not said.", "--limit", "-n")] = 50,
     cursor: Annotated[str | None, flag("Go on after this task.")] = None,
@@ -42,6 +46,7 @@ def ls(  # noqa: PLR0913 - every flag is one
         source=source,
         type=kind,
         priority=priority,
+        contract=ContractType.ADVISORY if advisory else None,
         text=text,
         limit=search.MOST if all_ else limit,
         deleted=deleted,
@@ -91,7 +96,7 @@ def _print(tx: Tx, found: list[Task], more: str | None) -> None:
     for task in found:
         row: list[Piece] = [
             Ink(find.short(tx, task.id), "dim"),
-            words.status(task, now, asks=task.id in asking),
+            _standing(task, now, asks=task.id in asking),
             words.relative(words.latest(task), now),
         ]
         if ranked:
@@ -100,6 +105,12 @@ def _print(tx: Tx, found: list[Task], more: str | None) -> None:
     out.table(rows)
     if more is not None:
         out.say(Ink(f"There are more: remit ls --cursor {more}, or --all.", "dim"))
+
+
+def _standing(task: Task, now: datetime, *, asks: bool) -> Ink:
+    """Where it stands; of a result that no check stands for, that is said too."""
+    said = words.status(task, now, asks=asks)
+    return Ink(f"{said.text}, not verified", "yellow") if is_unverified(task) else said
 
 
 def _nothing(tx: Tx) -> str:

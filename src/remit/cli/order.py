@@ -19,6 +19,15 @@ class Saying:
     dry_run: bool = False  # only say what would become of it
 
 
+@dataclass(frozen=True, slots=True)
+class Code:
+    """The code that is to be worked on."""
+
+    project: str
+    files: tuple[str, ...] = ()  # that will likely change
+    prd: bool = False  # a story of a requirements document
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
     """A task that is to be taken as it is said, part by part."""
@@ -32,6 +41,7 @@ class Order:
     scheduled_for: datetime | None = None
     repeats: Repeats | None = None
     priority: Priority | None = None
+    code: Code | None = None  # work on a project, by a specialist
 
     def to_be_read(self, *, dry_run: bool) -> Saying:
         """The same, if the words themselves say what it is."""

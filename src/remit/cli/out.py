@@ -72,6 +72,13 @@ def emit(payload: JsonMap) -> None:
     sys.stdout.flush()
 
 
+def document(payload: JsonMap) -> None:
+    """A whole file in somebody else's format: nothing of ours is in it."""
+    text = json.dumps(payload, ensure_ascii=False, indent=2)
+    sys.stdout.write(text.translate(_RAW_IN_JSON) + "\n")
+    sys.stdout.flush()
+
+
 def is_terminal(stream: TextIO) -> bool:
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 

@@ -14,6 +14,8 @@ from remit.cli import clock, codes, out, receipt
 from remit.cli.options import AsJson, flag, free
 from remit.cli.out import Ink
 from remit.cli.rehearse_calendar import calendar
+from remit.cli.rehearse_contract import contract
+from remit.cli.rehearse_priority import priority
 from remit.errors import BadInput
 from remit.intake import extract as reader
 from remit.intake import zone as zones
@@ -32,6 +34,8 @@ MOST: Final = {"dashboard": 100_000, "whatsapp": 4096, "email": 100_000}
 
 app = App(name="rehearse")
 app.command(calendar)
+app.command(contract)
+app.command(priority)
 
 
 @app.command

@@ -52,6 +52,8 @@ class Remote:
         body |= _when(order)
         if order.priority is not None:
             body["priority"] = order.priority.value
+        if (code := order.code) is not None:
+            body |= {"project": code.project, "files": list[Json](code.files), "prd": code.prd}
         return TaskId(str(self._ask("POST", "/api/tasks", body, order.key)["id"]))
 
     def hear(self, saying: Saying) -> JsonMap:
@@ -103,6 +105,9 @@ class Remote:
 
     def sync_calendars(self) -> int:
         return int(str(self._ask("POST", "/api/calendars/sync", {})["noted"]))
+
+    def test_notice(self, way: str) -> JsonMap:
+        return self._ask("POST", "/api/notices/test", {"way": way})
 
     def make_token(
         self, name: str, scopes: frozenset[Scope], *, agent: bool, days: int | None

@@ -4,13 +4,14 @@ import os
 from collections.abc import Sequence
 from datetime import datetime
 
-from remit.cli import card, clock, find, out, words
+from remit.cli import card, clock, find, out, proof, words
 from remit.cli.options import AsJson, Ids
 from remit.cli.out import Ink
 from remit.model.codec import Json, JsonMap, stamp, to_json
 from remit.model.ids import TaskId
 from remit.model.review import Review
 from remit.model.run import Run
+from remit.model.specialist import PROJECT
 from remit.model.task import Task
 from remit.model.view import View
 from remit.model.view import show as view
@@ -36,12 +37,13 @@ def show(*ids: Ids, json: AsJson = False) -> int:
 
 def whole(tx: Tx, task_id: TaskId) -> JsonMap:
     """Everything about a task, as published."""
-    legs = runs.of_task(tx, task_id)
+    task, legs = tasks.get(tx, task_id), runs.of_task(tx, task_id)
     asked = reviews.of_task(tx, task_id)
     return {
-        **view(tasks.get(tx, task_id), View.S3),
+        **view(task, View.S3),
         "runs": [to_json(leg) for leg in legs],
         "reviews": [review_json(review) for review in asked],
+        **proof.facts(tx, task),
     }
 
 
@@ -73,6 +75,7 @@ def _print(tx: Tx, task_id: TaskId, now: datetime) -> None:
     out.line()
     _print_facts(task, now)
     _print_texts(task)
+    proof.show(tx, task)
     _print_runs(runs.of_task(tx, task_id, 10))
     for review in waiting:
         _print_question(review, find.short(tx, task_id) if len(waiting) == 1 else str(review.id))
@@ -84,6 +87,7 @@ def _print_facts(task: Task, now: datetime) -> None:
     facts = [
         ("Id", str(task.id)),
         ("From", f"{task.source.kind.value} {task.source.ref}"),
+        *([("Project", project)] if (project := project_of(task)) else []),
         ("Priority", f"{task.priority.value}{rule}"),
         ("Created", words.local(task.created_at)),
     ]
@@ -152,6 +156,12 @@ def _print_decisions(settled: list[Review]) -> None:
         if decision is not None and decision.decided_at is not None:
             at = words.local(decision.decided_at)
             out.line(f"  {at}  {decision.answer.value} by {decision.by}: {review.question}")
+
+
+def project_of(task: Task) -> str:
+    """The project that is worked on, if one is."""
+    who = task.assigned_agent or ""
+    return who.removeprefix(PROJECT) if who.startswith(PROJECT) else ""
 
 
 def _section(title: str, text: str) -> None:

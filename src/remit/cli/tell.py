@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from remit.cli import words
+from remit.cli import proof, words
 from remit.cli.out import Ink
 from remit.model.codec import JsonMap, moment
 from remit.model.event import Event, Kind
+from remit.model.specialist import Ended
 from remit.model.status import Actor, Status
 from remit.store import rows
 
@@ -15,6 +16,17 @@ _STEPS: Final = {
     "retrieve_context": "Looked at earlier runs",
     "execute_tool": "Thought it through",
     "verify": "Checked the work against its contract",
+    "agreed": "Wrote down how one will tell that it is done",
+    "workspace": "Opened a folder for the work alone",
+    "look": "Looked at what was changed",
+    "contract": "Held the contract against what was really changed",
+    "rest": "Leaves alone for a while who has reached a limit",
+    "kept_at": "Noted when the work was kept",
+    "keep_work": "Put the work on a branch of its own",
+    "diff": "Drew what was changed",
+    "publish": "Put the branch into your repository",
+    "merge": "Went to bring it into your folder",
+    "tidy": "Cleared the folder away",
 }
 _STYLE: Final = {
     "completed": "green",
@@ -116,8 +128,19 @@ def _step(event: Event) -> str:
     if "ask" in event.data:
         return "Cannot go on without you."
     name, _, turn = str(event.data["step"]).partition(":")
+    if "agent" in event.data:
+        return _full(f"{event.data['agent']} {_tried(event.data)}")
     said = _STEPS.get(name, f"Did {name}")
-    return f"{said}, turn {int(turn) + 1}." if turn.isdecimal() else f"{said}."
+    nth = "turn" if name == "execute_tool" else "try"
+    return f"{said}, {nth} {int(turn) + 1}." if turn.isdecimal() else f"{said}."
+
+
+def _tried(data: JsonMap) -> str:
+    outcome = Ended(str(data["outcome"]))
+    # What it says is believed only as far as it is verified.
+    ended = "says that it is done" if outcome is Ended.SUCCESS else proof.ENDED[outcome]
+    text = str(data.get("text", "")).strip().partition("\n")[0]
+    return f"{ended}: {text}" if text else ended
 
 
 def _said(event: Event) -> str:

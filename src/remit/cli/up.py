@@ -17,10 +17,12 @@ from remit.cli.options import AsJson, flag
 from remit.cli.out import Ink, Piece
 from remit.engine.loops import keep_logs
 from remit.errors import HomeLocked
+from remit.journal import otlp
 from remit.journal.queue_files import FOLDER, keep_queue
+from remit.journal.telemetry import Telemetry, keep_told
 from remit.model.codec import JsonMap
-from remit.model.conversation import Notice
 from remit.model.status import ACTIVE, Status
+from remit.notify import Remark
 from remit.server.callers import Callers
 from remit.server.serve import HOST, serve, token_of
 from remit.settings import Settings
@@ -96,14 +98,17 @@ class _Up:
         await start(house)
         house.outfit.start()  # here alone: a command that works for a moment looks for nothing
         house.calendars.start()
-        house.push.start()
+        house.wishes.url = url
+        house.herald.start()
         logs = asyncio.create_task(keep_logs(house.journal, self._settings.logs))
         logs.add_done_callback(_complain)
         queue = asyncio.create_task(
             keep_queue(house.journal, house.db, self._settings.home / FOLDER)
         )
         queue.add_done_callback(_complain_of_queue)
-        notices = asyncio.create_task(self._tell_notices(house, since))
+        notices = asyncio.gather(
+            self._tell_notices(house, since), keep_told(house.journal, since, _collected())
+        )
         self._say_up(url, link, before)
         stop = asyncio.create_task(self._stop.wait())
         await asyncio.wait((stop, door), return_when=asyncio.FIRST_COMPLETED)
@@ -132,13 +137,13 @@ class _Up:
     async def _tell_notices(self, house: House, since: int) -> None:
         async for event in house.journal.follow(since):
             # Most of what happens needs no word: the task is looked at only if there is one.
-            if event.task_id is None or notify.notice(event, "") is None:
+            if event.task_id is None or notify.remark(event, "") is None:
                 continue
             title = (await house.db.read(tasks.get, event.task_id)).title
-            if notice := notify.notice(event, title):
+            if notice := notify.remark(event, title):
                 self._say(event.at, notice)
 
-    def _say(self, at: datetime, notice: Notice) -> None:
+    def _say(self, at: datetime, notice: Remark) -> None:
         if self._json:
             about: JsonMap = {"taskId": notice.task_id, "urgent": notice.urgent}
             out.emit({"event": "notice", **about, "text": notice.text})
@@ -194,6 +199,15 @@ def hush(hide: Redactor) -> None:
     """Whatever is logged comes to the terminal without a secret in it."""
     if logging.lastResort is not None:
         logging.lastResort.addFilter(Quiet(hide))
+
+
+def _collected() -> Telemetry | None:
+    """Who is told of runs and steps, if anybody asked for it; who cannot be is named."""
+    try:
+        return otlp.configured()
+    except otlp.Missing as missing:
+        out.say(Ink(str(missing), "yellow"))
+        return None
 
 
 def _complain(logs: "asyncio.Task[None]") -> None:

@@ -4,7 +4,7 @@ import os
 from datetime import datetime
 from typing import Final
 
-from remit.cli import clock, find, out, tell, words
+from remit.cli import clock, find, out, proof, tell, words
 from remit.cli.options import AsJson, Id
 from remit.cli.out import Ink
 from remit.model.codec import Json, stamp, to_json
@@ -35,17 +35,22 @@ def why(
     with glance(home_of(os.environ) / "agent.db") as tx:
         task_id = find.task(tx, id)
         task, happened = tasks.get(tx, task_id), events.of_task(tx, task_id)
-        now, rank = clock.now(), _priority(task)
+        now, rank, proven = clock.now(), _priority(task), list(proof.told(tx, task))
         because = _standing(task, _open(tx, task_id), now)
         if json:
             steps: list[Json] = [_record(event) for event in happened]
             said: Json = {"said": rank, "rule": to_json(task.rule)}
             told: Json = {"said": because, "status": task.status.value}
-            out.emit({"task": task_id, "priority": said, "state": told, "steps": steps})
+            shown: Json = {"said": list[Json](proven), **proof.facts(tx, task)}
+            out.emit(
+                {"task": task_id, "priority": said, "state": told, "proof": shown, "steps": steps}
+            )
             return 0
         out.line(Ink(task.title, "bold"))
         out.line(because)
         out.line(rank)
+        for sentence in proven:
+            out.line(sentence)
         out.line()
         for event in happened:
             out.line(Ink(f"{words.local(event.at)}  ", "dim"), tell.inked(event))

@@ -5,7 +5,7 @@ from typing import Final
 
 from remit.cli.out import Ink
 from remit.model.delivery import Delivery
-from remit.model.review import Answered, Review
+from remit.model.review import MERGE, WORK, Answered, Review
 from remit.model.status import Status
 from remit.model.task import Task
 
@@ -31,6 +31,25 @@ _ANSWERS: Final = {
     Answered.RESEND: "remit resend {id}",
     Answered.DROP: "remit drop {id}",
     Answered.DECLINE: "remit decline {id}",
+}
+
+_SAYS: Final = {
+    Answered.APPROVE: "approve",
+    Answered.EDIT: "edit and approve",
+    Answered.BACK: "send back",
+    Answered.ANSWER: "answer",
+    Answered.ARRIVED: "yes, it arrived",
+    Answered.RESEND: "send again",
+    Answered.DROP: "leave it out",
+    Answered.DECLINE: "decline",
+}
+# What work on a project asks is answered in words of its own.
+_MEANT: Final = {
+    (WORK, Answered.BACK): "try again",
+    (WORK, Answered.ARRIVED): "I did it myself",
+    (WORK, Answered.DROP): "take it unproven",
+    (MERGE, Answered.APPROVE): "merge it",
+    (MERGE, Answered.DROP): "leave it on its branch",
 }
 
 
@@ -101,7 +120,21 @@ def to_whom(delivery: Delivery) -> str:
 
 def ways(review: Review, ref: str) -> list[str]:
     """The commands that settle a question."""
-    return [_ANSWERS[answer].format(id=ref) for answer in review.options]
+    return [_way(review, answer).format(id=ref) for answer in review.options]
+
+
+def _way(review: Review, answer: Answered) -> str:
+    said = _ANSWERS[answer]
+    if answer is Answered.DROP and review.needs_text(answer):
+        said = f'{said} -m "…"'
+    about = (review.about or "").partition(":")[0]
+    return f"{said}  ({says(review, answer)})" if about in (WORK, MERGE) else said
+
+
+def says(review: Review, answer: Answered) -> str:
+    """What an answer means to this very question."""
+    about = (review.about or "").partition(":")[0]
+    return _MEANT.get((about, answer), _SAYS[answer])
 
 
 def count(n: int, noun: str) -> str:

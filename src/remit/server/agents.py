@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from remit.model.ids import TaskId
+from remit.model.specialist import PROJECT
 from remit.model.status import Status
 from remit.model.task import Creator, Cue, Taint, Task
 from remit.server.call import Call
@@ -27,7 +28,18 @@ def entrusted(call: Call, cue: Cue) -> Cue:
 
 def repeated(call: Call, cue: Cue) -> Cue:
     """Another try: whose words they are stays as it was, but an agent wants them sent."""
-    return replace(cue, taint=cue.taint.joined(_TRUST)) if call.caller.agent else cue
+    if not call.caller.agent:
+        return cue
+    if (cue.assigned_agent or "").startswith(PROJECT):
+        check_project(call)
+    return replace(cue, taint=cue.taint.joined(_TRUST))
+
+
+def check_project(call: Call) -> None:
+    """Refuse an agent that would have the owner's code worked on."""
+    if call.caller.agent:
+        sentence = f"{call.caller.name} is an agent, and only a person has work done on a project."
+        raise Refused(Problem("forbidden", sentence))
 
 
 async def check_edit(call: Call) -> None:

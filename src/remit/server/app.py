@@ -28,7 +28,10 @@ from remit.server import (
     health,
     hooks,
     messages,
+    notices,
     openapi,
+    peers,
+    priority,
     problem,
     push,
     reviews,
@@ -68,7 +71,12 @@ def build(house: House, token: str, *, debug: bool, port: int) -> Starlette:
     keys = Keys(house.db, house.clock)
     callers = Callers(house.db, house.clock, house.ids, token, port)
     app = Starlette(
-        routes=[*_paths(house, keys, routes), static.ROUTE, Live(house, callers).route],
+        routes=[
+            *_paths(house, keys, routes),
+            *peers.Peers(house, callers).routes,
+            static.ROUTE,
+            Live(house, callers).route,
+        ],
         middleware=[Middleware(Guard, callers=callers, port=port, routes=routes)],
         exception_handlers={HTTPException: _nowhere},
     )
@@ -102,6 +110,7 @@ def table(port: int, *, debug: bool) -> tuple[Route, ...]:
         *contacts.ROUTES,
         *channels.ROUTES,
         *rules.ROUTES,
+        *priority.ROUTES,
         *series.ROUTES,
         *stats.ROUTES,
         *search.ROUTES,
@@ -113,7 +122,9 @@ def table(port: int, *, debug: bool) -> tuple[Route, ...]:
         *tokens.ROUTES,
         *sign_in.ROUTES,
         *push.ROUTES,
+        *notices.ROUTES,
         *pages.ROUTES,
+        peers.card(port),
         described,
     )
     routes = (*nouns, *beneath.ROUTES) if debug else nouns

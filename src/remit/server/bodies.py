@@ -88,6 +88,9 @@ class NewTask(Body):
     priority: Annotated[Priority | None, Field(strict=False)] = None
     context: dict[str, JsonValue] = {}
     contract: NewContract | None = None
+    project: Annotated[str | None, Field(max_length=100)] = None
+    files: Annotated[list[Annotated[str, Field(max_length=500)]], Field(max_length=1_000)] = []
+    prd: bool = False
 
 
 class NewMessage(Body):

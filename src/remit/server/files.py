@@ -29,6 +29,16 @@ def announce(home: Path, url: str) -> None:
     _write(home / "server.json", json.dumps({"url": url, "pid": os.getpid()}))
 
 
+def listens(home: Path) -> str | None:
+    """Where Remit listens, if one said so."""
+    try:
+        told = json.loads((home / "server.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    url = told.get("url") if isinstance(told, dict) else None
+    return url if isinstance(url, str) else None
+
+
 def withdraw(home: Path) -> None:
     (home / "server.json").unlink(missing_ok=True)
 

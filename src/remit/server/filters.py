@@ -12,6 +12,7 @@ from typing import Final, NoReturn, TypeAlias, TypeVar
 
 from remit.brain.budget import midnight
 from remit.errors import BadInput
+from remit.model.contract import ContractType
 from remit.model.ids import series_id
 from remit.model.status import ACTIVE, Status
 from remit.model.task import Priority, SourceKind, Taint, TaskType
@@ -40,6 +41,7 @@ _SOURCES: Final[Mapping[str, SourceKind]] = {
 }
 _TAINTS: Final = {each.value: each for each in Taint}
 _PRIORITIES: Final = {each.value: each for each in Priority}
+_CONTRACTS: Final = {each.value: each for each in ContractType}
 _TYPES: Final = {each.value: each for each in TaskType}
 _SORTS: Final = {each.value: each for each in Sort}
 
@@ -68,6 +70,7 @@ KEYS: Final[Mapping[str, str]] = {
     "channel": "Where something of it goes: channel:email.",
     "priority": "How urgent it is: priority:high.",
     "taint": "The least trusted thing it has read: taint:public.",
+    "contract": "How it is proven: contract:advisory is what no check has looked at.",
     "type": "Whether it waits for a time: type:scheduled.",
     "series": "Of one series: series:ser-….",
     "due": "For when it is planned: due:today, due:tomorrow, due:week, due:overdue.",
@@ -200,6 +203,7 @@ _READ: Final[Mapping[str, Read]] = {
     "channel": _channel,
     "priority": _of("priority", "priority", _PRIORITIES),
     "taint": _of("taint", "taint", _TAINTS),
+    "contract": _of("contract", "contract", _CONTRACTS),
     "type": _of("type", "type", _TYPES),
     "series": _series,
     "due": _due,

@@ -10,6 +10,7 @@ from remit.errors import BadInput, NotFound
 from remit.intake.zone import owners
 from remit.model import ids
 from remit.model.codec import Json, JsonMap, moment
+from remit.model.contract import ContractType
 from remit.model.status import TERMINAL, Status
 from remit.model.task import Priority, SourceKind, Taint, TaskType
 from remit.model.view import SCHEMA_VERSION, show
@@ -81,6 +82,7 @@ def _said(call: Call, asked: Filter, here: At) -> Filter:
         source=call.word("source", SourceKind) or asked.source,
         priority=call.word("priority", Priority) or asked.priority,
         taint=call.word("taint", Taint) or asked.taint,
+        contract=call.word("contract", ContractType) or asked.contract,
         asks=asked.asks or call.flag("asks"),
         deleted=asked.deleted or call.flag("deleted"),
         since=since or asked.since,
@@ -153,6 +155,7 @@ FILTERS: Final = (
     Query("source", "Where it came from.", words(*SourceKind)),
     Query("priority", "How urgent it is.", words(*Priority)),
     Query("taint", "The least trusted thing it has read.", words(*Taint)),
+    Query("contract", "How it is proven; advisory work is not verified.", words(*ContractType)),
     Query("channel", "Where something of it goes.", _TEXT),
     Query("series", "Of one series, by its id.", _TEXT),
     Query("due", "For when it is planned, if it is open.", words(*DUE_WORDS)),

@@ -3,6 +3,7 @@
 from typing import Final
 
 from remit.model.codec import Json, JsonMap
+from remit.model.notice import News, State
 from remit.model.reply import Policy
 from remit.model.rrule import Flag
 from remit.model.series import Fate, Missed, Overlap
@@ -68,7 +69,18 @@ _SERIES: Final[dict[str, Json]] = {
 }
 SCHEMAS: Final[dict[str, JsonMap]] = {
     "Series": _object(**_SERIES, skipped=_list(_SKIPPED), slots=_list(_SLOT)),
-    "SeriesPage": _object(series=_list(_object(**_SERIES)), next=_MAYBE_TEXT),
+    "SeriesPage": _object(
+        series=_list(_object(**_SERIES)), events=_list(_ref("Start")), next=_MAYBE_TEXT
+    ),
+    "Start": _object(
+        uid=_TEXT,
+        title=_TEXT,
+        calendar=_TEXT,
+        slot=_TIME,
+        local=_TEXT,
+        taskId=_MAYBE_TEXT,
+        repeats=_FLAG,
+    ),
     "Stats": _object(
         needs=_ref("Needs"),
         counts={"type": "object", "additionalProperties": _COUNT},
@@ -88,6 +100,28 @@ SCHEMAS: Final[dict[str, JsonMap]] = {
         off=_FLAG,
         guarantee=_TEXT,
         lastError=_MAYBE_TEXT,
+    ),
+    "Refusal": _object(
+        account=_TEXT, calendar=_TEXT, uid=_TEXT, title=_TEXT, why=_TEXT, seen=_FLAG
+    ),
+    "Notices": _object(notices=_list(_ref("Notice")), next=_MAYBE_TEXT),
+    "Notice": _object(
+        id=_TEXT,
+        kind={"enum": list[Json](News)},
+        way=_TEXT,
+        state={"enum": list[Json](State)},
+        title=_TEXT,
+        line=_TEXT,
+        href=_TEXT,
+        taskId=_MAYBE_TEXT,
+        seq=_MAYBE_COUNT,
+        at=_TIME,
+        dueAt=_MAYBE_TIME,
+        toldAt=_MAYBE_TIME,
+        attempts=_COUNT,
+        channel=_MAYBE_TEXT,
+        receipt=_MAYBE_TEXT,
+        why=_MAYBE_TEXT,
     ),
     "Push": _object(possible=_FLAG, why=_MAYBE_TEXT, publicKey=_MAYBE_TEXT, on=_FLAG),
     "Rules": _object(rules=_list(_ref("Rule"))),

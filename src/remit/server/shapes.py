@@ -16,7 +16,7 @@ from remit.model.review import Answered, Decision
 from remit.model.run import Run
 from remit.model.status import Actor, Reason, Status
 from remit.model.view import s3_results
-from remit.server import more_shapes, talk_shapes
+from remit.server import more_shapes, priority_shapes, talk_shapes
 from remit.server.problem import URN
 from remit.store.inbox import Waiting
 
@@ -80,7 +80,13 @@ def event(event: Event) -> JsonMap:
 
 def schemas() -> dict[str, JsonMap]:
     """Everything that is answered, by name."""
-    return {**_tasks(), **_OTHERS, **talk_shapes.SCHEMAS, **more_shapes.SCHEMAS}
+    state = _published("builder-state", "BuilderState")
+    parts = state.pop("$defs")
+    assert isinstance(parts, dict)  # noqa: S101 - a schema of ours
+    states = {f"BuilderState.{name}": _map(part) for name, part in parts.items()}
+    more = {"BuilderState": state} | states
+    more |= talk_shapes.SCHEMAS | more_shapes.SCHEMAS | priority_shapes.SCHEMAS
+    return {**_tasks(), **_OTHERS, **more}
 
 
 def _decision(decision: Decision) -> JsonMap:
@@ -217,7 +223,7 @@ _OTHERS: Final[dict[str, JsonMap]] = {
         options={"type": "array", "items": _TEXT},
         clause=_TEXT,
     ),
-    "Attention": _object(reviews=_list("Review"), tasks=_list("Task")),
+    "Attention": _object(reviews=_list("Review"), tasks=_list("Task"), events=_list("Refusal")),
     "Log": _object(log=_list("LogRecord"), next=_MAYBE_COUNT),
     "LogRecord": {
         "description": "A line of a task's log, in S3's transcript form.",

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Final
 
 from remit.errors import BadInput
-from remit.journal import transcript
-from remit.model import codec, rrule
+from remit.journal import transcript, tries
+from remit.model import codec, rrule, s2
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap
 from remit.model.contract import Contract, Criterion
@@ -23,7 +23,7 @@ from remit.model.run import Run
 from remit.model.series import Repeats
 from remit.model.task import Cue, Task
 from remit.model.view import show
-from remit.server import agents, listing, shapes
+from remit.server import agents, listing, refusals, shapes
 from remit.server.bodies import Change, NewContract, NewRepeats, NewTask, Nothing
 from remit.server.call import VIEW, Answer, Call, Route, created, numbers, task_answer
 from remit.store import events, inbox, reviews, runs, spending, tasks
@@ -35,7 +35,8 @@ RECENT: Final = 50
 
 
 async def create(call: Call) -> Answer:
-    cue = agents.entrusted(call, _cue(call, call.read(NewTask)))
+    body = call.read(NewTask)
+    cue = agents.entrusted(call, _on_project(call, _cue(call, body), body))
     task = await call.house.intake.admit(cue)
     return created(call, task)
 
@@ -47,7 +48,8 @@ async def attention(call: Call) -> Answer:
     asked: list[Json] = [shapes.review(each, undo) for each in found]
     stopped = {each.task.id: each.task for each in found}
     shown: list[Json] = [show(task, call.view) for task in stopped.values()]
-    return Answer({"reviews": asked, "tasks": shown})
+    unread = refusals.told(await call.house.db.read(refusals.look))
+    return Answer({"reviews": asked, "tasks": shown, "events": unread})
 
 
 async def look(call: Call) -> Answer:
@@ -132,6 +134,12 @@ async def undo(call: Call) -> Answer:
     return task_answer(call, await call.house.owner.undo(call.task_id))
 
 
+async def builder_state(call: Call) -> Answer:
+    """The contract of a task and what the checks found, as S2's builder-state.json."""
+    task = await call.house.db.read(_recorded, call.task_id)
+    return Answer(s2.builder_state([task], call.house.clock.now()))
+
+
 async def detail(call: Call) -> tuple[str, JsonMap]:
     """The version of a task, and all that is told of it."""
     found = await call.house.db.read(_detail, call.task_id)
@@ -177,6 +185,17 @@ def _cue(call: Call, body: NewTask) -> Cue:
     )
 
 
+def _on_project(call: Call, cue: Cue, body: NewTask) -> Cue:
+    if body.project is None:
+        if body.files or body.prd:
+            name = "files" if body.files else "prd"
+            raise BadInput(f"{name} is about a project; say which one as project.", field=name)
+        return cue
+    agents.check_project(call)
+    known = call.house.settings.projects
+    return command.on_project(cue, body.project, known, body.files, prd=body.prd)
+
+
 def _contract(body: NewContract) -> Contract:
     return Contract(
         body.type,
@@ -211,6 +230,10 @@ def moment(text: str | None, field: str) -> datetime | None:
 def _log(tx: Tx, task_id: TaskId, after: int, limit: int) -> list[Event]:
     tasks.find_row(tx, task_id)
     return events.of_task(tx, task_id, after, limit)
+
+
+def _recorded(tx: Tx, task_id: TaskId) -> Task:
+    return tries.recorded(tx, tasks.get(tx, task_id))
 
 
 def _detail(tx: Tx, task_id: TaskId) -> _Detail:
@@ -291,6 +314,13 @@ ROUTES: Final = (
         says="What happened to a task, in order",
         gives="Log",
         query=PAGES,
+    ),
+    Route(
+        method="GET",
+        path="/api/tasks/{id}/builder-state",
+        does=builder_state,
+        says="Its contract and what the checks found, as S2's builder-state.json",
+        gives="BuilderState",
     ),
     Route(
         method="POST",

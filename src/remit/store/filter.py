@@ -1,18 +1,18 @@
 """What a list is asked for, and the indexes it can be read along."""
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from remit.errors import BadInput
+from remit.model.contract import ContractType
 from remit.model.ids import SeriesId, SessionId
 from remit.model.status import TERMINAL, Status
 from remit.model.task import Priority, SourceKind, Taint, TaskType
 from remit.store import rows
 from remit.store.database import Cell
+from remit.store.words import Words
 
 
 class Sort(StrEnum):
@@ -30,6 +30,7 @@ class Filter:
     source: SourceKind | None = None
     priority: Priority | None = None
     taint: Taint | None = None
+    contract: ContractType | None = None  # how it is proven
     channel: str | None = None  # something of it goes out there
     session: SessionId | None = None
     series: SeriesId | None = None
@@ -40,6 +41,7 @@ class Filter:
     planned_since: datetime | None = None  # for when it is planned, if it is open
     planned_until: datetime | None = None
     text: str | None = None
+    words: Words | None = None  # the same as its index takes it; whoever reads the list fills it in
     deleted: bool = False  # show what was deleted, and only that
     sort: Sort = Sort.NEWEST
     before: str | None = None  # where the page before ended
@@ -61,6 +63,10 @@ class Lead:
     params: dict[str, Cell] = field(default_factory=dict)
 
 
+# To the letter what the index is made of.
+_CONTRACT: Final = (
+    "CASE WHEN json_valid(tasks.details) THEN json_extract(tasks.details, '$.contract.type') END"
+)
 WHOLE: Final = Lead("tasks NOT INDEXED")
 PLANNED: Final = Lead(
     "tasks INDEXED BY tasks_planned",
@@ -94,17 +100,50 @@ ASKS: Final = (
     "tasks.id IN (SELECT task_id FROM reviews INDEXED BY reviews_open WHERE decided_at IS NULL)"
 )
 _TEXT: Final = "tasks_text CROSS JOIN tasks NOT INDEXED ON tasks.no = tasks_text.rowid"
+_PROBE: Final = "CROSS JOIN tasks_text ON tasks_text.rowid = tasks.no"
+_MATCH: Final = "tasks_text MATCH :text"
 
 
 def leads(wanted: Filter) -> list[tuple[Lead, ...]]:
-    """Every way to read this list; a way may be several indexes that are merged."""
-    if wanted.text is not None:
-        return [(_text(wanted.text),)]
+    """Every way to read this list but its text; a way may be several indexes that are merged."""
     found: list[tuple[Lead, ...]] = [(each,) for each in _words(wanted)]
     statuses = wanted.statuses or (tuple(TERMINAL) if wanted.deleted else ())
     if statuses:
         found.append(tuple(_status(each, deleted=wanted.deleted) for each in _once(statuses)))
     return found
+
+
+def by_text(words: Words, among: Sequence[Lead] = ()) -> Lead:
+    """Along the tasks that hold the words; `among`: those of a few that are known otherwise."""
+    key, where = "tasks_text.rowid", [_MATCH]
+    params: dict[str, Cell] = {"text": words.match}
+    for lead in among:
+        params |= lead.params
+    if among:
+        # The plus keeps SQLite from looking for each of them anew.
+        where.append(f"+{key} IN ({' UNION ALL '.join(map(_numbers, among))})")
+    return Lead(_TEXT, tuple(where), f"{key} DESC", key, params)
+
+
+def newest_by_text(words: Words, most: int, join: str = "CROSS JOIN") -> Lead:
+    """The newest so many that hold the words, whatever else holds of them."""
+    hits = f"(SELECT rowid AS no FROM tasks_text WHERE {_MATCH} ORDER BY no DESC LIMIT :hits)"  # noqa: S608
+    tables = f"{hits} AS hits {join} tasks NOT INDEXED ON tasks.no = hits.no"
+    return Lead(tables, params={"text": words.match, "hits": most})
+
+
+def probed(lead: Lead, words: Words) -> Lead:
+    """Along another index, where each task is asked whether it holds the words."""
+    return replace(
+        lead,
+        tables=f"{lead.tables} {_PROBE}",
+        where=(*lead.where, _MATCH),
+        params={**lead.params, "text": words.match},
+    )
+
+
+def _numbers(lead: Lead) -> str:
+    return f"SELECT tasks.no FROM {lead.tables} WHERE {' AND '.join(lead.where or ('TRUE',))}"  # noqa: S608
 
 
 def conditions(wanted: Filter) -> tuple[list[str], dict[str, Cell]]:
@@ -127,6 +166,7 @@ def _said(wanted: Filter) -> Iterator[tuple[str, str, str | datetime | None]]:
     yield "tasks.source_kind = :source", "source", wanted.source
     yield "tasks.priority = :priority", "priority", wanted.priority
     yield "tasks.taint = :taint", "taint", wanted.taint
+    yield f"{_CONTRACT} = :contract", "contract", wanted.contract
     yield "tasks.session_id = :session", "session", wanted.session
     yield "tasks.series_id = :series", "series", wanted.series
     yield "tasks.created_at >= :since", "since", wanted.since
@@ -148,12 +188,13 @@ def _flags(wanted: Filter) -> Iterator[str]:
 
 def _words(wanted: Filter) -> Iterator[Lead]:
     for column, index, common, value in (
-        ("source_kind", "source", SourceKind.MANUAL, wanted.source),
-        ("taint", "taint", Taint.OWNER, wanted.taint),
-        ("priority", "priority", Priority.LOW, wanted.priority),
+        ("tasks.source_kind", "source", SourceKind.MANUAL, wanted.source),
+        ("tasks.taint", "taint", Taint.OWNER, wanted.taint),
+        ("tasks.priority", "priority", Priority.LOW, wanted.priority),
+        (_CONTRACT, "contract", ContractType.VERIFIABLE, wanted.contract),
     ):
         if value not in (None, common):
-            where = (f"tasks.{column} = :{index}", f"tasks.{column} <> '{common.value}'")
+            where = (f"{column} = :{index}", f"{column} <> '{common.value}'")
             yield Lead(f"tasks INDEXED BY tasks_by_{index}", where, params={index: value})
     if wanted.channel not in (None, "dashboard"):
         yield replace(_CHANNEL, params={"channel": wanted.channel})
@@ -183,20 +224,6 @@ def _status(status: Status, *, deleted: bool) -> Lead:
         where = (stands, "tasks.deleted_at IS NOT NULL")
         return Lead("tasks INDEXED BY tasks_deleted", where)
     return Lead("tasks INDEXED BY tasks_by_status", (stands,))
-
-
-def _text(text: str) -> Lead:
-    where, params = ("tasks_text MATCH :text",), {"text": _match(text)}
-    key = "tasks_text.rowid"
-    return Lead(_TEXT, where, f"{key} DESC", key, dict[str, Cell](params))
-
-
-def _match(text: str) -> str:
-    """Every word must occur; the last one may be unfinished. Nothing is read as an operator."""
-    words = re.findall(r"\w+", text)
-    if not words:
-        raise BadInput("Search for at least one word.", field="q")
-    return " ".join(f'"{word}"' for word in words) + "*"
 
 
 def _once(statuses: tuple[Status, ...]) -> list[Status]:

@@ -10,7 +10,7 @@ from remit.model.codec import Json, from_json, stamp
 from remit.model.event import Entry, Kind
 from remit.model.ids import ReviewId, TaskId
 from remit.model.permit import Permission
-from remit.model.review import NEEDS_TEXT, SEND, Answered, Decision, Review
+from remit.model.review import SEND, Answered, Decision, Review
 from remit.model.settled import Settle, Settled
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Task
@@ -172,7 +172,7 @@ def _check(review: Review, decision: Decision) -> None:
     if decision.always and not (yes and _is_send(review)):
         sentence = f"Review {review.id}: only to approve a message to someone is meant for always."
         raise BadInput(sentence, field="always")
-    if decision.answer in NEEDS_TEXT and not (decision.text and decision.text.strip()):
+    if review.needs_text(decision.answer) and not (decision.text and decision.text.strip()):
         raise BadInput(f"To {decision.answer} a review, give the text.", field="text")
 
 

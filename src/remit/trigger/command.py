@@ -1,11 +1,19 @@
 """A person or a program says: do this. The command line, the API and MCP come through here."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import datetime
+from typing import Final
 
+from remit.errors import BadInput
+from remit.model.codec import Json, JsonMap
 from remit.model.delivery import Delivery
 from remit.model.plan import Item
+from remit.model.specialist import PROJECT
 from remit.model.task import Cue, Priority, Source, SourceKind
+
+MOST_FILES: Final = 1_000
+_LONGEST: Final = 500  # characters of a path
 
 
 def cue(  # noqa: PLR0913 - all that a person may say at once
@@ -30,3 +38,37 @@ def cue(  # noqa: PLR0913 - all that a person may say at once
         scheduled_for=scheduled_for,
         priority=priority,
     )
+
+
+def on_project(
+    cue: Cue, name: str, known: Collection[str], files: Sequence[str] = (), *, prd: bool = False
+) -> Cue:
+    """The same as work on a project, by its name; `files` are those that will likely change.
+
+    What is no project, and what is no work on one, is refused with a sentence.
+    """
+    if name not in known:
+        there = ", ".join(sorted(known)) or "none; name one as [projects.NAME] in settings.toml"
+        raise BadInput(f"There is no project {name!r:.60}; there is {there}.", field="project")
+    if cue.delivery and all(each.content is not None for each in cue.delivery):
+        sentence = "A text that is sent as it is, is no work on a project; leave out the one or"
+        raise BadInput(f"{sentence} the other.", field="project")
+    context: JsonMap = dict(cue.context)
+    if named := list[Json](_paths(files)):
+        context["files"] = named
+    if prd:
+        context["prd"] = True
+    return replace(cue, assigned_agent=f"{PROJECT}{name}", context=context)
+
+
+def _paths(files: Sequence[str]) -> list[str]:
+    """Each path once; they stand in the project, wherever that is."""
+    found = list(dict.fromkeys(each.strip() for each in files if each.strip()))
+    if len(found) > MOST_FILES:
+        sentence = f"{len(found):,} files are named; {MOST_FILES:,} are read."
+        raise BadInput(sentence, field="files")
+    for path in found:
+        if len(path) > _LONGEST or path.startswith(("/", "~")) or ".." in path.split("/"):
+            sentence = f"{path!r:.80} is no path inside a project; say it as src/app.py."
+            raise BadInput(sentence, field="files")
+    return found

@@ -9,6 +9,8 @@ from typing import Final
 
 from remit import gate
 from remit.gate import Objection, Why, eye, pair
+from remit.journal import tries
+from remit.journal.tries import Tries
 from remit.model.codec import from_json
 from remit.model.contract import Finding, Result
 from remit.model.delivery import Delivery, DeliveryStatus
@@ -20,11 +22,13 @@ from remit.model.status import Status
 from remit.model.task import Task
 from remit.model.undo import Undo
 from remit.server.call import Call
-from remit.server.web import kinds, letter, shell, stands, trail
+from remit.server.web import kinds, letter, patch, shell, stands, trail, tried
 from remit.server.web.kinds import Act, Kind
 from remit.server.web.letter import Look, Way
+from remit.server.web.patch import Patch
 from remit.server.web.stands import Stand
 from remit.server.web.trail import Trail
+from remit.server.web.tried import Try
 from remit.store import events, inbox, reviews, runs, spending, tasks
 from remit.store.database import Tx
 from remit.store.inbox import Waiting
@@ -36,6 +40,11 @@ _EVENTS: Final = 200  # the last ones; the task's own page has them all
 _TITLES: Final = {
     Kind.HELD: "This was held. What shall be sent?",
     Kind.UNPROVEN: "This is not proven. Accept it as it is?",
+}
+# Of these it is told first what there is to know.
+_LED: Final = {
+    Kind.MERGE: "Merge this into your folder?",
+    Kind.WORK: "Nobody could prove this. What now?",
 }
 
 
@@ -79,6 +88,9 @@ class Opened:
     clauses: tuple[tuple[Clause, bool], ...] = ()  # each, and whether it is the open one
     delivery: Delivery | None = None  # the one in doubt
     sent: tuple[Sent, ...] = ()
+    tried: tuple[Try, ...] = ()  # by specialists
+    patch: Patch | None = None  # what would be merged
+    branch: str = ""
     stand: Stand
     trail: Trail
 
@@ -93,8 +105,8 @@ class Opened:
 
 
 async def of_review(call: Call, review_id: ReviewId) -> Opened:
-    waiting, past = await call.house.db.read(_review, review_id)
-    return _asked(call, waiting, past)
+    waiting, past, known = await call.house.db.read(_review, review_id)
+    return replace(_asked(call, waiting, past), tried=tried.rows(known.attempts, call.house.zone))
 
 
 async def of_task(call: Call, task_id: TaskId) -> Opened | ReviewId | None:
@@ -132,9 +144,11 @@ def digest_of(review: Review) -> str:
     return review.digest or hashlib.sha256(whole.encode()).hexdigest()
 
 
-def _review(tx: Tx, review_id: ReviewId) -> tuple[Waiting, Trail]:
+def _review(tx: Tx, review_id: ReviewId) -> tuple[Waiting, Trail, Tries]:
     waiting = inbox.question(tx, review_id)
-    return waiting, _past(tx, waiting.task, waiting.used.cents)
+    past = _past(tx, waiting.task, waiting.used.cents)
+    of_work = kinds.kind_of(waiting.review) in _LED
+    return waiting, past, tries.read(tx, waiting.task) if of_work else Tries()
 
 
 def _task(tx: Tx, task_id: TaskId) -> tuple[Task, ReviewId | None, Trail]:
@@ -160,8 +174,8 @@ def _asked(call: Call, waiting: Waiting, past: Trail) -> Opened:
         kind=kind,
         task=task,
         asked_at=task.created_at.astimezone(zone),
-        title=_TITLES.get(kind, title),
-        lead="" if kind in _TITLES or kind is Kind.SEND else rest,
+        title=(_TITLES | _LED).get(kind, title),
+        lead=_lead(review, kind, rest),
         why=kinds.why(kind, rule),
         digest=digest_of(review),
         acts=kinds.acts_of(review, kind),
@@ -171,7 +185,16 @@ def _asked(call: Call, waiting: Waiting, past: Trail) -> Opened:
         stand=stands.of_review(review, task, undo_of(call), shell.local(call)),
         trail=_local(past, call),
     )
+    if kind is Kind.MERGE:
+        branch = (review.about or "").partition(":")[2]
+        return replace(made, patch=patch.read(review.evidence), branch=branch)
     return _with(call, made, review)
+
+
+def _lead(review: Review, kind: Kind, rest: str) -> str:
+    if kind in _LED:
+        return kinds.said(review.question)
+    return "" if kind in _TITLES or kind is Kind.SEND else rest
 
 
 def _with(call: Call, made: Opened, review: Review) -> Opened:

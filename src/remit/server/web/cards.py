@@ -8,10 +8,19 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Final
 
-from remit.model.contract import Contract, ContractType, Finding, GeneratedFrom, Result
+from remit.model.contract import (
+    DEFERRED,
+    Contract,
+    ContractType,
+    Criterion,
+    Finding,
+    GeneratedFrom,
+    Result,
+)
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.event import Event, Kind
 from remit.model.plan import Item, ItemStatus
+from remit.model.proof import NOT_VERIFIED, Proof, proof_of
 from remit.model.review import SEND, Review
 from remit.model.status import ACTIVE, Reason, Status
 from remit.model.task import Taint, Task
@@ -34,9 +43,11 @@ class Chip:
 def chips(task: Task) -> tuple[Chip, ...]:
     """What kind of task it is: how it is proven, when it runs, how urgent, whose words it read."""
     contract = task.contract
-    proof = Chip("Not verified", "shield", "No contract says how to tell that it is done.")
+    proof = Chip(NOT_VERIFIED, "shield", "No contract says how to tell that it is done.")
     if contract is not None:
         proof = Chip(_TYPES[contract.type][0], "shield", _TYPES[contract.type][1])
+    if proof_of(task) is Proof.UNPROVEN:
+        proof = Chip(NOT_VERIFIED, "shield", "You took it although its checks did not pass.")
     kind = Chip("Recurring", "repeat") if task.series_id else _TIMES[task.type.value]
     rule = f"By the rule {task.rule.name}: {task.rule.because}." if task.rule else ""
     found = (proof, kind, Chip(f"{PRIORITIES[task.priority.value]} priority", "", rule))
@@ -265,18 +276,21 @@ class Row:
     icon: str
     word: str
     note: str = ""
+    took: str = ""
+    pattern: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class Table:
     rows: tuple[Row, ...]
     since: str  # who made it
     kind: str
     word: str
     icon: str
+    says: str = ""  # of a result that no check stands for
 
 
-def proof(task: Task) -> Proof | None:
+def proof(task: Task) -> Table | None:
     """The contract as a table, with what the checks found; None if there is none."""
     contract = task.contract
     if contract is None:
@@ -288,24 +302,36 @@ def proof(task: Task) -> Proof | None:
         found = next((one for one in left if one.activity == each.activity), None)
         if found is not None:
             left.remove(found)
-        rows.append(_row(each.activity, each.description, found, checking=checking))
-    return Proof(tuple(rows), _FROM[contract.generated_from], *_standing(rows, task, contract))
+        rows.append(_row(each, found, checking=checking))
+    since, standing = _FROM[contract.generated_from], _standing(rows, task, contract)
+    return Table(tuple(rows), since, *standing, _sentence(UNVERIFIED.get(proof_of(task), "")))
 
 
-def _row(activity: str, says: str, found: Finding | None, *, checking: bool) -> Row:
-    name = activity.replace("_", " ").replace("-", " ").capitalize()
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _row(criterion: Criterion, found: Finding | None, *, checking: bool) -> Row:
+    name = criterion.activity.replace("_", " ").replace("-", " ").capitalize()
+    says, pattern = criterion.description, criterion.pattern or ""
+    if found is not None and found.error == DEFERRED:
+        return Row(name, says, "plan", "clock", "later", "When its group ends", pattern=pattern)
     if found is None:
         kind, icon, word = ("run", "run", "running") if checking else ("idle", "pend", "not yet")
-        return Row(name, says, kind, icon, word)
+        return Row(name, says, kind, icon, word, pattern=pattern)
     kind, icon, word = _RESULTS[found.result]
     tries = f"{found.attempts} tries" if found.attempts > 1 else ""
-    note = "; ".join(each for each in (found.error, tries) if each) or word.capitalize()
-    return Row(name, says, kind, icon, word, note)
+    ran = found.started_at is not None and found.ended_at is not None
+    took = timeline.span(found.ended_at - found.started_at) if ran else ""  # type: ignore[operator]
+    facts = ", ".join(each for each in (tries, took) if each)
+    return Row(name, says, kind, icon, word, found.error or "", facts, pattern)
 
 
 def _standing(rows: Sequence[Row], task: Task, contract: Contract) -> tuple[str, str, str]:
     if contract.type is ContractType.ADVISORY:
-        return "plan", "For you to judge", "eye"
+        return "plan", "Not verified, for you to judge", "eye"
+    if proof_of(task) is Proof.UNPROVEN:
+        return "you", "Not verified", "alert"
     passed = sum(row.kind == "ok" for row in rows)
     if any(row.kind == "bad" for row in rows):
         return "bad", f"{passed} of {len(rows)} passed", "fail"
@@ -328,7 +354,7 @@ _ORDER: Final = (
 )
 _TYPES: Final = {
     ContractType.VERIFIABLE: ("Verifiable", "Checks decide whether it is done."),
-    ContractType.ADVISORY: ("Advisory", "You read it and judge."),
+    ContractType.ADVISORY: ("Advisory, not verified", "No check can prove it: read it and judge."),
     ContractType.SKIP: ("Light checks", "Only the cheapest checks are made."),
 }
 _TIMES: Final = {
@@ -345,6 +371,10 @@ _KINDS: Final[Mapping[str, str]] = {
     "email": "Email",
     "webhook": "Webhook",
     "apprise": "Apprise",
+}
+UNVERIFIED: Final = {
+    Proof.ADVISORY: "no check can prove advice. What came of it is for you to read and judge.",
+    Proof.UNPROVEN: "you took it although its checks did not pass.",
 }
 _FROM: Final = {
     GeneratedFrom.AUTO: "from rules",

@@ -1,5 +1,6 @@
 """The way in: the front door, a new task from anywhere, the box about the agent, the palette."""
 
+from collections.abc import Mapping
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -12,13 +13,17 @@ from remit.server.bodies import Body
 from remit.server.call import Answer, Call, Query, Route
 from remit.server.web import shell, words
 from remit.store import search
+from remit.trigger import command
 
 _FOUND: Final = 8
 _TEXT: Final = 20_000
 
 
 class NewWords(Body):
+    """What shall be done; if a project is named, on its code."""
+
     text: Annotated[str, Field(max_length=_TEXT)] = ""
+    project: Annotated[str, Field(max_length=100)] = ""
 
 
 async def front(_: Call) -> Answer:
@@ -27,18 +32,33 @@ async def front(_: Call) -> Answer:
 
 async def fresh(call: Call) -> Answer:
     """A page with nothing but the question what shall be done."""
-    return await shell.page(call, "pages/new.html", {"text": "", "wrong": None, "heard": None})
+    return await _new(call, {"text": "", "wrong": None, "heard": None})
 
 
 async def entrust(call: Call) -> Answer:
     """Read the words, store what they ask for, and say what was understood."""
-    text = call.read(NewWords).text
+    said = call.read(NewWords)
     try:
-        message = Message(text=text, source=Source(SourceKind.MANUAL, call.ref))
-        heard = await call.house.intake.hear(message)
+        heard = await _heard(call, said)
     except BadInput as wrong:
-        return await _again(call, text, str(wrong))
-    return await shell.page(call, "pages/new.html", {"text": "", "wrong": None, **_receipt(heard)})
+        values = {"text": said.text, "wrong": str(wrong), "heard": None, "project": said.project}
+        return await _new(call, values, 422)
+    return await _new(call, {"text": "", "wrong": None, **_receipt(heard)})
+
+
+async def _heard(call: Call, said: NewWords) -> Heard:
+    """What became of the words; work on a project is one task, and is not read as more."""
+    intake, source = call.house.intake, Source(SourceKind.MANUAL, call.ref)
+    if not said.project:
+        return await intake.hear(Message(text=said.text, source=source))
+    known = call.house.settings.projects
+    cue = command.on_project(command.cue(said.text, ref=call.ref), said.project, known)
+    return Heard((await intake.admit(cue),))
+
+
+async def _new(call: Call, values: Mapping[str, object], status: int = 200) -> Answer:
+    known: dict[str, object] = {"projects": sorted(call.house.settings.projects), "project": ""}
+    return await shell.page(call, "pages/new.html", {**known, **values}, status)
 
 
 async def agent(call: Call) -> Answer:
@@ -54,11 +74,6 @@ async def palette(call: Call) -> Answer:
         for task in page.tasks
     ]
     return Answer({"tasks": found})
-
-
-async def _again(call: Call, text: str, wrong: str) -> Answer:
-    values = {"text": text, "wrong": wrong, "heard": None}
-    return await shell.page(call, "pages/new.html", values, 422)
 
 
 def _receipt(heard: Heard) -> dict[str, object]:

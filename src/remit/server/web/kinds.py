@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from remit.model.review import SEND, Answered, Review
+from remit.model.review import MERGE, SEND, WORK, Answered, Review
 from remit.model.status import Reason
 
 
@@ -20,6 +20,8 @@ class Kind(StrEnum):
     BEGUN = "begun"  # was a tool used
     DOUBT = "doubt"  # did a message arrive
     UNPROVEN = "unproven"  # the work does not meet its contract
+    WORK = "work"  # everybody who could do it has tried
+    MERGE = "merge"  # may proven work go into the owner's own folder
     LOCKED = "locked"  # an account must be put right
     BUDGET = "budget"  # it costs more than it may
     POISON = "poison"  # the house died over it
@@ -56,6 +58,10 @@ _RESEND: Final = Act(_A.RESEND, "Send again", "send", "r")
 _AGAIN: Final = Act(_A.RESEND, "Do it again", "repeat", "r")
 _DROP: Final = Act(_A.DROP, "Leave it out", "back", "o")
 _NO_CALL: Final = Act(_A.DROP, "Leave it out", "back", "r", "What it is told instead, if you like")
+_OTHER_WAY: Final = Act(_A.BACK, "Try again", "repeat", "r", "What shall be different?", needs=True)
+_MYSELF: Final = Act(_A.ARRIVED, "I did it myself", "check", "m")
+_UNCHECKED: Final = Act(_A.DROP, "Take it unproven", "back", "o", "Why, for the record", needs=True)
+_APART: Final = Act(_A.DROP, "Leave on branch", "back", "o")
 _ANSWER: Final = Act(_A.ANSWER, "Answer", "send")
 
 SORTS: Final[Mapping[Kind, Sort]] = {
@@ -68,6 +74,8 @@ SORTS: Final[Mapping[Kind, Sort]] = {
     Kind.BEGUN: Sort("alert", (Act(_A.ARRIVED, "It was done", "check"), _AGAIN, _DROP, _DECLINE)),
     Kind.DOUBT: Sort("alert", (Act(_A.ARRIVED, "It arrived", "check"), _RESEND, _DROP, _DECLINE)),
     Kind.UNPROVEN: Sort("shield", (Act(_A.APPROVE, "Accept as it is", "check"), _BACK, _DECLINE)),
+    Kind.WORK: Sort("shield", (_OTHER_WAY, _MYSELF, _UNCHECKED, _DECLINE)),
+    Kind.MERGE: Sort("repeat", (Act(_A.APPROVE, "Merge it", "check"), _BACK, _APART, _DECLINE)),
     Kind.LOCKED: Sort("alert", (Act(_A.APPROVE, "It is put right", "check"), _DECLINE), "bad"),
     Kind.BUDGET: Sort("coin", (Act(_A.APPROVE, "Let it go on", "check"), _DECLINE)),
     Kind.POISON: Sort("alert", (Act(_A.APPROVE, "Try once more", "repeat"), _DECLINE), "bad"),
@@ -92,6 +100,8 @@ _WHY: Final = {
     Kind.BEGUN: "What may have been done is never done again unasked.",
     Kind.DOUBT: "What may have arrived is never sent again unasked.",
     Kind.UNPROVEN: "The work does not meet its contract, and its fixes are used up.",
+    Kind.WORK: "Everybody who can do this has tried, and it is not proven.",
+    Kind.MERGE: "What others wrote comes into your folder only with your yes.",
     Kind.LOCKED: "Only you can put an account right.",
     Kind.BUDGET: "It would cost more than you let it.",
     Kind.POISON: "What stops the house again and again is not tried for ever.",
@@ -102,7 +112,9 @@ _TOLD: Final = re.compile(
     r"\s*(?:Write what shall be sent, send it back, or decline\.|Answer with a name of the book or"
     r" with an address, or decline\.|Remit will not (?:send it|do it) again unless you say so\.|"
     r"Accept it as it is, send it back, or decline\?|Put it right, then approve\.|"
-    r'Or say "leave it out"\.)$'
+    r'Or say "leave it out"\.|Have it tried again in another way, do it yourself in its folder,'
+    r" take it unproven with a reason, or decline\?|Merge \S+ into your folder, send it back, or"
+    r" leave it there\?)$"
 )
 _MOST: Final = 140  # characters of a headline
 
@@ -112,15 +124,15 @@ def kind_of(review: Review) -> Kind:
     about, place = (review.about or "").partition(":")[0], review.key.partition(":")[2]
     if review.reason is Reason.APPROVAL:
         send = about == SEND or place.startswith("send:")
-        known = {"call": Kind.CALL, "budget": Kind.BUDGET}
+        known = {"call": Kind.CALL, "budget": Kind.BUDGET, MERGE: Kind.MERGE}
         return Kind.SEND if send else known.get(about, Kind.QUESTION)
-    if review.reason is Reason.INPUT and review.key.startswith("clause:"):
-        return Kind.REQUEST
-    if review.reason is Reason.INPUT and place.startswith("whom:"):
-        return Kind.WHOM
-    if review.reason is Reason.AMBIGUOUS and place.startswith("begun:"):
-        return Kind.BEGUN
-    return _OF_REASON[review.reason]
+    special = {
+        Kind.REQUEST: review.reason is Reason.INPUT and review.key.startswith("clause:"),
+        Kind.WHOM: review.reason is Reason.INPUT and place.startswith("whom:"),
+        Kind.BEGUN: review.reason is Reason.AMBIGUOUS and place.startswith("begun:"),
+        Kind.WORK: review.reason is Reason.VERIFICATION and about == WORK,
+    }
+    return next((kind for kind, is_it in special.items() if is_it), _OF_REASON[review.reason])
 
 
 def acts_of(review: Review, kind: Kind) -> tuple[Act, ...]:

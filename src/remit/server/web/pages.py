@@ -11,6 +11,8 @@ from remit.server.web import (
     env,
     front,
     inbox,
+    notices_acts,
+    refused,
     saved,
     schedule,
     settings,
@@ -29,11 +31,13 @@ ROUTES: Final = (
     *saved.ROUTES,
     *bulk.ROUTES,
     *schedule.ROUTES,
+    *refused.ROUTES,
     *task.ROUTES,
     *task_acts.ROUTES,
     *task_edit.ROUTES,
     *settings.ROUTES,
     *settings_acts.ROUTES,
+    *notices_acts.ROUTES,
 )
 
 

@@ -13,6 +13,7 @@ from remit.model import rhythm
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.event import Event, Kind
 from remit.model.ids import SeriesId, TaskId
+from remit.model.proof import NOT_VERIFIED, is_unverified
 from remit.model.review import Review
 from remit.model.run import Run
 from remit.model.series import Repeats, Series
@@ -200,7 +201,9 @@ def chips(task: Task, zone: tzinfo | None) -> tuple[Chip, ...]:
         Chip(words.channel_icon(each.channel), _stands(task, each, zone)) for each in whole[:_SHOWN]
     ]
     more = len(whole) - _SHOWN
-    return (*shown, Chip("send", f"{more} more")) if more > 0 else tuple(shown)
+    if more > 0:
+        shown.append(Chip("send", f"{more} more"))
+    return (*shown, _UNVERIFIED) if is_unverified(task) else tuple(shown)
 
 
 def channel_name(channel: str) -> str:
@@ -225,6 +228,7 @@ def _stands(task: Task, delivery: Delivery, zone: tzinfo | None) -> str:
 
 # What the question says is news; of a message that is ready, the work is.
 _TOLD: Final = frozenset({Reason.INPUT, Reason.DELIVERABLE, Reason.AUTH, Reason.POISON})
+_UNVERIFIED: Final = Chip("shield", NOT_VERIFIED)
 _DELIVERY: Final[Mapping[DeliveryStatus, str]] = {
     DeliveryStatus.SENDING: "Sending",
     DeliveryStatus.REFUSED: "Refused",

@@ -4,14 +4,20 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, TypeAlias
 
 from remit import __version__
-from remit.deliver.push import NEEDS
 from remit.errors import RemitError
 from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.reply import Policy
 from remit.server.call import Answer, Call, Query, Route
 from remit.server.problem import Problem, Refused
-from remit.server.web import cards, settings_seen, shell
+from remit.server.web import (
+    cards,
+    notices_seen,
+    priority_seen,
+    projects_seen,
+    settings_seen,
+    shell,
+)
 
 Values: TypeAlias = dict[str, object]
 SECTIONS: Final = (
@@ -19,6 +25,8 @@ SECTIONS: Final = (
     ("channels", "send", "Channels"),
     ("contacts", "user", "Contacts"),
     ("policies", "shield", "Policies"),
+    ("priority", "filter", "Priority"),
+    ("projects", "term", "Projects"),
     ("notices", "bell", "Notices"),
     ("tokens", "link", "Access"),
     ("about", "doc", "About"),
@@ -103,12 +111,6 @@ async def _policies(call: Call) -> Values:
     }
 
 
-async def _notices(call: Call) -> Values:
-    push, said = call.house.push, call.house.settings.notices.push
-    on = push.possible and await push.is_on(call.key)
-    return {"push": push.possible, "pushed": on, "needs": NEEDS, "named": said == "title"}
-
-
 async def _tokens(call: Call) -> Values:
     return {
         "tokens": await call.callers.tokens(),
@@ -129,7 +131,9 @@ _SEEN: Final[Mapping[str, Callable[[Call], Awaitable[Values]]]] = {
     "channels": _channels,
     "contacts": _contacts,
     "policies": _policies,
-    "notices": _notices,
+    "priority": priority_seen.seen,
+    "projects": projects_seen.seen,
+    "notices": notices_seen.seen,
     "tokens": _tokens,
     "about": _about,
 }

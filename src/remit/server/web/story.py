@@ -8,7 +8,9 @@ from typing import Final
 
 from remit.model.codec import Json, JsonMap
 from remit.model.event import Event, Kind
+from remit.model.specialist import Ended
 from remit.model.status import Actor, Status
+from remit.server.web import tried
 
 _TAGS: Final = str.maketrans("\u2039\u203a", "<>")
 LONGEST: Final = 4000  # characters of one line; the export has the rest
@@ -103,10 +105,16 @@ def _step(event: Event, said: str, calls: Calls, used: dict[str, int]) -> Line |
         kind = "bad" if tool.failed else "run"
         said = _cut(text or "Done.")
         return Line(event.n, event.at, tool.tool, said, Show.TOOLS, kind, tool.failed)
+    if "agent" in event.data:
+        kind, _, ended = tried.WORDS[Ended(str(event.data["outcome"]))]
+        ended, kind = ("Says that it is done", "run") if kind == "ok" else (ended, kind)
+        whole = _cut(f"{ended}: {text}" if text else f"{ended}.")
+        return Line(event.n, event.at, str(event.data["agent"]), whole, Show.TOOLS, kind)
     if name.startswith("execute_tool"):
         return _thought(event, text, said)
-    sentence = _STEPS.get(name, f"Did {name}.")
-    return Line(event.n, event.at, _WORDS.get(name, "step"), sentence)
+    plain = name.partition(":")[0]
+    sentence = _STEPS.get(plain, f"Did {name}.")
+    return Line(event.n, event.at, _WORDS.get(plain, "step"), sentence)
 
 
 def _thought(event: Event, text: str, said: str) -> Line | None:
@@ -218,6 +226,17 @@ _STEPS: Final = {
     "plan_step": "Planned the work.",
     "retrieve_context": "Looked at earlier runs.",
     "verify": "Checked the work against its contract.",
+    "agreed": "Wrote down how one will tell that it is done.",
+    "workspace": "Opened a folder for the work alone.",
+    "look": "Looked at what was changed.",
+    "contract": "Held the contract against what was really changed.",
+    "rest": "Leaves alone for a while who has reached a limit.",
+    "kept_at": "Noted when the work was kept.",
+    "keep_work": "Put the work on a branch of its own.",
+    "diff": "Drew what was changed.",
+    "publish": "Put the branch into your repository.",
+    "merge": "Went to bring it into your folder.",
+    "tidy": "Cleared the folder away.",
 }
 _WORDS: Final = {"plan_step": "plan", "retrieve_context": "recall", "verify": "check"}
 _STANDS: Final = {

@@ -6,19 +6,23 @@ from datetime import datetime
 from typing import Final
 
 from remit.errors import NotFound
+from remit.journal import tries
+from remit.journal.tries import Tries
 from remit.model import ids
 from remit.model.conversation import Conversation
 from remit.model.event import Event, Kind
 from remit.model.ids import TaskId
+from remit.model.proof import NOT_VERIFIED, is_unverified, proof_of
 from remit.model.reply import Usage
 from remit.model.review import Review
 from remit.model.run import Run
 from remit.model.series import Series
+from remit.model.specialist import PROJECT
 from remit.model.status import ACTIVE, PAUSABLE, Status
 from remit.model.task import Source, SourceKind, Task
 from remit.server.call import Answer, Call, Query, Route, numbers
 from remit.server.problem import Problem, Refused
-from remit.server.web import attempts, cards, log, markup, shell, timeline
+from remit.server.web import attempts, cards, log, markup, shell, timeline, tried
 from remit.server.web.attempts import Attempt
 from remit.server.web.story import Called
 from remit.store import (
@@ -57,6 +61,7 @@ class Found:
     before: Task | None  # what it tries again
     made: list[Task]  # by it
     born: Conversation | None
+    tries: Tries
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +156,9 @@ def shown(call: Call, found: Found) -> dict[str, object]:
         "asks": waiting[0] if waiting else None,
         "work": cards.work(task, found.happened, now),
         "cards": cards.cards(task, found.asked, place),
-        "proof": cards.proof(task),
+        "proof": cards.proof(tries.with_records(task, found.tries)),
+        "tried": tried.rows(found.tries.attempts, house.zone),
+        "project": _project(task),
         "attempts": known,
         "most_runs": call.number("runs", RUNS),
         "chosen": chosen,
@@ -162,6 +169,12 @@ def shown(call: Call, found: Found) -> dict[str, object]:
         "kept": _kept(call),
         "markdown": markup.markdown,
     }
+
+
+def _project(task: Task) -> str:
+    """The project that is worked on, if one is."""
+    who = task.assigned_agent or ""
+    return who.removeprefix(PROJECT) if who.startswith(PROJECT) else ""
 
 
 def _most(call: Call) -> int:
@@ -185,6 +198,7 @@ def _find(tx: Tx, task_id: TaskId, most: int) -> Found:
         before=_before(tx, task),
         made=_made(tx, task_id),
         born=conversations.birthplace(tx, task_id),
+        tries=tries.read(tx, task),
     )
 
 
@@ -253,6 +267,8 @@ def why(found: Found, now: datetime) -> tuple[str, ...]:
     """Why it stands where it stands, in sentences."""
     task = found.task
     told = [_stands(found, now)]
+    if is_unverified(task):
+        told.append(f"{NOT_VERIFIED}: {cards.UNVERIFIED[proof_of(task)]}")
     if task.rule is None:
         told.append(f"Its priority is {task.priority.value} for now: no rule has looked at it yet.")
     else:

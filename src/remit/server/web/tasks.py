@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from remit.errors import BadInput, NotFound
+from remit.model import ids
 from remit.model.task import SourceKind
 from remit.server import filters
 from remit.server.call import Answer, Call, Query, Route
@@ -15,6 +16,7 @@ from remit.store.search import Filter, Sort
 
 _MENU: Final = ("status", "source", "channel", "due", "is")
 _STATUSES: Final = ("pending", "running", "paused", "completed", "failed", "cancelled")
+_TOGETHER: Final = 100  # rows that are drawn anew in one answer
 _KINDS: Final = frozenset({"is:recurring", "is:once"})
 
 
@@ -46,9 +48,7 @@ async def tabs(call: Call) -> Answer:
     """The tabs with their numbers, and the names of the newest tasks that match."""
     shown = _shown(call)
     wanted = wanted_of(call, shown.q)
-    count = await call.house.db.read(listing.counted, shown, wanted)
-    made = await call.house.db.read(listing.tabs, shown, wanted, count)
-    newest = await call.house.db.read(listing.newest, wanted)
+    made, newest = await call.house.db.read(listing.numbers, shown, wanted)
     return shell.part("parts/tabs.html", {"shown": shown, "tabs": made, "newest": newest})
 
 
@@ -56,11 +56,14 @@ async def stats(call: Call) -> Answer:
     return shell.part("parts/stats.html", {"now": shell.local(call), **await strip.values(call)})
 
 
-async def one(call: Call) -> Answer:
-    """A row, as it stands now."""
+async def rows(call: Call) -> Answer:
+    """Some rows, as they stand now; a task that is gone has none."""
+    asked = [ids.task_id(each) for each in (call.text("ids") or "").split(",")]
+    if len(asked) > _TOGETHER:
+        raise BadInput(f"Ask for up to {_TOGETHER} rows at once, not {len(asked)}.", field="ids")
     now = shell.local(call)
-    found = await call.house.db.read(row.one, call.task_id, now)
-    return shell.part("parts/trow.html", {"row": found, "now": now})
+    found = await call.house.db.read(row.some, asked, now)
+    return shell.part("parts/some_rows.html", {"rows": found, "now": now})
 
 
 def wanted_of(call: Call, q: str) -> Filter:
@@ -104,6 +107,7 @@ def _choices(call: Call, shown: Shown) -> dict[str, object]:
         "groups": tuple(Grouped),
         "keys": filters.KEYS,
         "done": _said(call.text("done")),
+        "icons": words.ICONS,
     }
 
 
@@ -158,10 +162,11 @@ ROUTES: Final = (
     ),
     Route(
         method="GET",
-        path="/tasks/{id}/row",
-        does=one,
-        says="A row of the list",
+        path="/tasks/rows",
+        does=rows,
+        says="Some rows of the list",
         gives="Page",
+        query=(Query("ids", "Of which tasks, with commas between.", {"type": "string"}),),
         page=True,
     ),
 )

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from remit.model.event import Event, Kind
+from remit.model.specialist import Ended
 from remit.model.status import Status
 from remit.server.web.story import Calls
 
@@ -107,6 +108,9 @@ def _bar(event: Event, last: datetime, calls: Calls) -> Bar | None:
     if event.kind is not Kind.STEP_DONE:
         return None
     label, kind = _named(str(event.data["step"]), calls)
+    if "agent" in event.data:
+        label = str(event.data["agent"])
+        kind = "ok" if event.data.get("outcome") == Ended.SUCCESS else "bad"
     return Bar(label, last, event.at, kind) if label else None
 
 
@@ -119,7 +123,7 @@ def _named(step: str, calls: Calls) -> tuple[str, str]:
     if name == "use":
         known = calls.get(step, ())
         return (known[-1].tool, "bad" if known[-1].failed else "run") if known else ("Tool", "run")
-    return _STEPS.get(name, (name, "ok"))
+    return ("", "") if name in _UNSEEN else _STEPS.get(name, (name, "ok"))
 
 
 def _doing(event: Event) -> str:
@@ -163,7 +167,16 @@ _STEPS: Final = {
     "plan_step": ("Plan", "idle"),
     "retrieve_context": ("Recall", "idle"),
     "verify": ("Check", "ok"),
+    "workspace": ("Open the folder", "idle"),
+    "look": ("Look at it", "idle"),
+    "contract": ("Contract", "idle"),
+    "rest": ("Rest", "idle"),
+    "keep_work": ("Keep", "ok"),
+    "publish": ("Publish", "ok"),
+    "merge": ("Merge", "ok"),
+    "tidy": ("Tidy up", "idle"),
 }
+_UNSEEN: Final = frozenset({"agreed", "kept_at", "diff"})  # notes, which take no time
 _NOW: Final = {
     Status.RUNNING.value: "Think",
     Status.VERIFYING.value: "Check",

@@ -9,8 +9,9 @@ from remit.gate import OPEN
 from remit.model.codec import Json
 from remit.model.event import Event, Kind
 from remit.model.review import Answered
+from remit.model.specialist import Ended
 from remit.model.status import Status
-from remit.server.web import words
+from remit.server.web import tried, words
 
 _MOST: Final = 60  # lines; the task's own page has them all
 _ANSWERED: Final = {
@@ -96,9 +97,14 @@ def _step(event: Event, tools: Mapping[str, str]) -> Iterator[Line]:
     if name in tools:
         used = f"Used {tools[name]}: {said}" if said else f"Used {tools[name]}"
         yield Line("ok", "done", used, event.at)
+    elif "agent" in event.data:
+        kind, icon, ended = tried.WORDS[Ended(str(event.data["outcome"]))]
+        ended, icon = ("says that it is done", "user") if kind == "ok" else (ended.lower(), icon)
+        told = f"{event.data['agent']} {ended}"
+        yield Line("run" if kind == "ok" else kind, icon, _because(told, said), event.at)
     elif name.startswith("execute_tool") and (said or letter):
         yield Line("ok", "done", said or "Wrote the text", event.at)
-    elif name == "verify":
+    elif name.partition(":")[0] == "verify":
         yield Line("ok", "shield", "Checked the work against its contract", event.at)
     elif name == "retrieve_context":
         yield Line("ok", "done", "Looked at earlier work", event.at)

@@ -9,6 +9,7 @@ from typing import Final
 from remit.model.contract import ContractType, Result
 from remit.model.group import Group
 from remit.model.ids import TaskId
+from remit.model.proof import NOT_VERIFIED, is_unverified
 from remit.model.review import Review
 from remit.model.task import Task
 from remit.server import refusals
@@ -97,9 +98,11 @@ def verified(task: Task) -> str:
     if task.verdict is not None:
         done = [each for each in task.verdict.findings if each.result is not Result.SKIPPED]
         good = sum(each.result is Result.PASS for each in done)
+        if is_unverified(task):
+            return f"{NOT_VERIFIED}: {good} of {len(done)}"
         return f"Verified {good} of {len(done)}" if done else "Nothing to verify"
     advisory = task.contract is not None and task.contract.type is ContractType.ADVISORY
-    return "No automatic check" if advisory else ""
+    return NOT_VERIFIED if advisory else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,14 @@ _SOURCES: Final = {
     SourceKind.WHATSAPP: ("wa", "WhatsApp"),
     SourceKind.AGENT: ("bolt", "Agent"),
 }
+# All that a row may show, so that a page draws each once.
+ICONS: Final = (
+    *sorted(
+        {each.icon for each in (*_STATES.values(), _ASKS, _LOOK, _PLANNED)}
+        | {*_ICONS.values(), "send", "shield"}
+        | {icon for icon, _ in _SOURCES.values()}
+    ),
+)
 
 
 def state(task: Task) -> State:

@@ -1,0 +1,62 @@
+"""`remit export`: what other programs read of tasks, in their own format."""
+
+import os
+from typing import Annotated, Final
+
+from cyclopts import App, Parameter
+
+from remit.cli import clock, find, out
+from remit.cli.options import AsJson, Ids, flag
+from remit.errors import BadInput
+from remit.journal import tries
+from remit.model import s2
+from remit.model.codec import JsonMap
+from remit.model.specialist import PROJECT
+from remit.model.task import Task
+from remit.settings import home_of
+from remit.store import tasks
+from remit.store.database import Tx
+from remit.store.glance import glance
+
+MOST: Final = 1_000  # tasks of a project
+app = App(
+    name="export",
+    help="What other programs read of tasks, on stdout.",
+    default_parameter=Parameter(show_default=False, negative=()),
+)
+
+
+@app.command(name="builder-state")
+def builder_state(
+    *ids: Ids,
+    project: Annotated[str | None, flag("The tasks of this project.")] = None,
+    json: AsJson = False,
+) -> int:
+    """Contracts, what the checks found, attempts and times: S2's builder-state.json."""
+    if (project is None) == (not ids):
+        raise BadInput("Name tasks, or a project with --project.", field="project")
+    with glance(home_of(os.environ) / "agent.db") as tx:
+        state = _state(tx, ids, project)
+    if json:
+        out.emit({"builderState": state})
+    else:
+        out.document(state)
+    return 0
+
+
+def _state(tx: Tx, ids: tuple[str, ...], project: str | None) -> JsonMap:
+    if project is None:
+        found = [tasks.get(tx, find.task(tx, word)) for word in find.words(ids)]
+    else:
+        found = _of_project(tx, project)
+    told = [tries.recorded(tx, task) for task in found]
+    return s2.builder_state(told, clock.now(), project=project)
+
+
+def _of_project(tx: Tx, project: str) -> list[Task]:
+    found = tasks.of_agent(tx, f"{PROJECT}{project}", MOST + 1)
+    if not found:
+        raise BadInput(f"No task is work on a project {project!r:.60}.", field="project")
+    if len(found) > MOST:
+        out.say(f"There are more; these are the newest {MOST:,}.")
+    return found[-MOST:]

@@ -1,0 +1,149 @@
+"""How a task is proven, for a terminal: its contract, what the checks found, and who tried."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from remit.cli import out, words
+from remit.cli.out import Ink
+from remit.journal import tries
+from remit.journal.tries import Tries
+from remit.model.codec import Json, JsonMap, to_json
+from remit.model.contract import (
+    DEFERRED,
+    Contract,
+    ContractType,
+    Criterion,
+    Finding,
+    GeneratedFrom,
+    Result,
+    Timing,
+)
+from remit.model.proof import Proof, proof_of
+from remit.model.specialist import Ended
+from remit.model.task import Task
+from remit.store.database import Tx
+
+SAYS: Final = {
+    Proof.NONE: "No contract says how to tell that it is done.",
+    Proof.OPEN: "Its contract is agreed on; the checks have not passed.",
+    Proof.VERIFIED: "Verified: every criterion of its contract was met.",
+    Proof.PENDING: "What can be checked now is good; the rest is checked when its group ends.",
+    Proof.ADVISORY: "Not verified: it is advice, which no check can prove. Read it and judge.",
+    Proof.UNPROVEN: "Not verified: you took it although its checks did not pass.",
+}
+_TYPES: Final = {
+    ContractType.VERIFIABLE: "verifiable: checks decide",
+    ContractType.ADVISORY: "advisory: you read it and judge",
+    ContractType.SKIP: "skip: only the cheapest checks",
+}
+_FROM: Final = {
+    GeneratedFrom.AUTO: "made by rules",
+    GeneratedFrom.USER: "made by you",
+    GeneratedFrom.PRD: "made from a requirements document",
+}
+_RESULTS: Final = {
+    Result.PASS: ("passed", "green"),
+    Result.FAIL: ("failed", "red"),
+    Result.SKIPPED: ("skipped", "dim"),
+}
+ENDED: Final = {
+    Ended.SUCCESS: "did it",
+    Ended.NEEDS_OWNER: "asked you",
+    Ended.RATE_LIMIT: "reached a limit",
+    Ended.BAD_OUTPUT: "left nothing to check",
+    Ended.VERIFICATION_FAILED: "did not pass the checks",
+    Ended.CONTEXT_OVERFLOW: "it was too long for it",
+    Ended.CRASH: "crashed",
+    Ended.TIMEOUT: "took too long",
+}
+
+
+def show(tx: Tx, task: Task) -> None:
+    """The contract with what was found, then who tried."""
+    known = tries.read(tx, task)
+    if task.contract is not None:
+        _contract(tries.with_records(task, known), task.contract)
+    _attempts(known)
+
+
+def facts(tx: Tx, task: Task) -> JsonMap:
+    """The same, for programs."""
+    found: list[Json] = [to_json(each) for each in tries.read(tx, task).attempts]
+    return {"attempts": found, "proof": proof_of(task).value}
+
+
+def told(tx: Tx, task: Task) -> Iterator[str]:
+    """What there is to know of it, in sentences."""
+    if task.contract is None:
+        return
+    yield SAYS[proof_of(task)]
+    verdict = task.verdict
+    for each in verdict.findings if verdict else ():
+        if each.result is Result.FAIL:
+            yield f"{each.activity} failed: {_short(each.error or 'it does not say why')}"
+    for one in tries.read(tx, task).attempts:
+        why = f": {_short(one.error)}" if one.error else ""
+        yield f"{one.agent} tried, and {ENDED[one.outcome]}{why}"
+
+
+def matched(
+    contract: Contract, findings: tuple[Finding, ...]
+) -> Iterator[tuple[Criterion, Finding | None]]:
+    """Each criterion with its finding; two of one kind have one each, in their order."""
+    left = list(findings)
+    for each in contract.criteria:
+        found = next((one for one in left if one.activity == each.activity), None)
+        if found is not None:
+            left.remove(found)
+        yield each, found
+
+
+def _contract(task: Task, contract: Contract) -> None:
+    out.line()
+    out.line(Ink("Contract", "bold"))
+    out.line(f"  {_TYPES[contract.type]}; {_FROM[contract.generated_from]}")
+    findings = task.verdict.findings if task.verdict else ()
+    for criterion, found in matched(contract, findings):
+        _criterion(criterion, found)
+    standing = proof_of(task)
+    style = {Proof.VERIFIED: "green", Proof.ADVISORY: "yellow", Proof.UNPROVEN: "yellow"}
+    out.line("  ", Ink(SAYS[standing], style.get(standing, "dim")))
+
+
+def _criterion(criterion: Criterion, found: Finding | None) -> None:
+    word, style = _RESULTS[found.result] if found else ("not yet", "dim")
+    if found is not None and found.error == DEFERRED:
+        word = "later"
+    pattern = f" ({criterion.pattern})" if criterion.pattern else ""
+    later = ", when its group ends" if criterion.timing is Timing.DEFERRED else ""
+    often = f", {words.count(found.attempts, 'time')}" if found and found.attempts > 1 else ""
+    took = f", {_seconds(found)}" if found and found.started_at and found.ended_at else ""
+    said = f"{criterion.activity}: {criterion.description}{pattern}{later}{often}{took}"
+    out.line("  ", Ink(f"[{word}]", style), f" {said}")
+    if found is not None and found.error and found.error != DEFERRED:
+        for line in found.error.strip().splitlines():
+            out.line("    ", Ink(line, "red" if found.result is Result.FAIL else "dim"))
+
+
+def _attempts(known: Tries) -> None:
+    if not known.attempts:
+        return
+    out.line()
+    out.line(Ink("Attempts", "bold"))
+    for each in known.attempts:
+        took = (each.ended_at - each.started_at).total_seconds()
+        style = "green" if each.outcome is Ended.SUCCESS else ""
+        why = f": {_short(each.error)}" if each.error else ""
+        said = Ink(f"{each.agent} {ENDED[each.outcome]}", style)
+        out.line(f"  {words.local(each.started_at)}  ", said, f", {took:.1f} s{why}")
+
+
+def _seconds(found: Finding) -> str:
+    assert found.started_at is not None  # noqa: S101 - who calls has looked
+    assert found.ended_at is not None  # noqa: S101
+    return f"{(found.ended_at - found.started_at).total_seconds():.1f} s"
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= 160 else f"{flat[:159]}…"  # noqa: PLR2004 - of a line

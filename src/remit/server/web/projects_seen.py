@@ -1,0 +1,32 @@
+"""The projects part of the settings page: where code is worked on, and by whom. Read only."""
+
+import asyncio
+import os
+from collections.abc import Mapping
+from typing import Final
+
+from remit.server.call import Call
+from remit.settings import Settings
+from remit.specialist import census
+from remit.specialist.census import Stand
+
+MARKS: Final[Mapping[str, tuple[str, str, str]]] = {
+    "ok": ("ok", "Ready", "done"),
+    "warn": ("you", "Lacks something", "alert"),
+    "fail": ("bad", "Cannot be used", "fail"),
+}
+
+
+async def seen(call: Call) -> dict[str, object]:
+    settings = call.house.settings
+    projects, people = await asyncio.to_thread(_look, settings)
+    return {
+        "projects": [(each, settings.projects[each.name]) for each in projects],
+        "people": [(each, settings.specialists[each.name]) for each in people],
+        "marks": MARKS,
+    }
+
+
+def _look(settings: Settings) -> tuple[list[Stand], list[Stand]]:
+    people = census.specialists(settings.specialists, os.environ.get("PATH"))
+    return list(census.projects(settings.projects, settings.specialists)), list(people)
