@@ -164,6 +164,7 @@ def test_what_nobody_proved_shows_who_tried_and_is_taken_only_with_a_reason(
     for word in ("Try again", "I did it myself", "Take it unproven"):
         assert word in told
     assert 'name="text" rows="3" maxlength="100000" required' in page
+    assert '<details class="menu up" id="act-back"' in page  # to try again needs a word
     assert bare.status_code == 422
     assert "Not verified" in text_of(shown)
     assert "You took it although its checks did not pass." in text_of(shown)

@@ -256,4 +256,6 @@ def _proof(verdict: Verdict | None) -> str:
     if verdict is None:
         return "not verified"
     passed = sum(finding.result is Result.PASS for finding in verdict.findings)
-    return f"{passed} of {len(verdict.findings)} checks passed"
+    skipped = sum(finding.result is Result.SKIPPED for finding in verdict.findings)
+    made = f"{passed} of {len(verdict.findings) - skipped} checks passed"
+    return f"{made}, {skipped} skipped" if skipped else made
