@@ -99,6 +99,21 @@ LOOKS = """() => {
 }"""
 
 
+COUNTED = """async (many) => {
+  for (let n = 0; n < 500; n++) {
+    if ((await registration.getNotifications()).length >= many) return;
+    await new Promise((go) => setTimeout(go, 10));
+  }
+}"""
+ALONE = """async () => {
+  for (let n = 0; n < 3000; n++) {
+    const pages = await clients.matchAll({ type: "window", includeUncontrolled: true });
+    if (!pages.some((page) => page.focused)) return;
+    await new Promise((go) => setTimeout(go, 10));
+  }
+}"""
+
+
 class _Worker:
     """The worker of a browser that is told, and what hands it a push as the service does."""
 
@@ -128,17 +143,25 @@ class _Worker:
         self.push(told)
         self._worker.evaluate("looked")
 
-    def shown(self, many: int) -> list[list[str]]:
-        """What is shown, once it is so many."""
-        self._worker.evaluate(
-            """async (many) => {
-              while ((await registration.getNotifications()).length < many) {
-                await new Promise((go) => setTimeout(go, 10));
-              }
-            }""",
-            many,
-        )
-        found: list[list[str]] = self._worker.evaluate(SHOWN)
+    def alone(self) -> None:
+        """Return only when no page is in front any more; the browser is told of that later."""
+        self._worker.evaluate(ALONE)
+
+    def told(self, many: int, *messages: str) -> list[list[str]]:
+        """What is shown after these, once it is so many.
+
+        The page that hands them over has just been left: what is lost with it is handed over again,
+        and under one tag it is one notice.
+        """
+        found: list[list[str]] = []
+        for _ in range(8):
+            self._line.send("ServiceWorker.enable")
+            for each in messages:
+                self.push(each)
+            self._worker.evaluate(COUNTED, many)
+            found = self._worker.evaluate(SHOWN)
+            if len(found) >= many:
+                break
         return sorted(found)
 
 
@@ -146,13 +169,13 @@ def test_the_worker_shows_what_was_pushed_while_no_page_is_open(site: Site, visi
     page = _opened(visit, site)
     worker = _Worker(page, site)
     page.goto("about:blank")
-    worker.push(json.dumps(NOTE))
-    assert worker.shown(1) == [["Remit", "Nina needs you.", "rev-1", "/inbox"]]
+    worker.alone()
+    told = worker.told(1, json.dumps(NOTE))
+    assert told == [["Remit", "Nina needs you.", "rev-1", "/inbox"]]
 
     # The same thing again is the same notice; what cannot be read is told all the same.
-    worker.push(json.dumps(NOTE | {"body": "Nina still needs you."}))
-    worker.push("no JSON")
-    assert worker.shown(2) == [
+    again = json.dumps(NOTE | {"body": "Nina still needs you."})
+    assert worker.told(2, again, "no JSON") == [
         ["Remit", "Nina still needs you.", "rev-1", "/inbox"],
         ["Remit", "Something needs you.", "remit", "/inbox"],
     ]
@@ -163,6 +186,7 @@ def test_whoever_has_a_page_in_front_is_not_told_twice(site: Site, visit: Visit)
     worker = _Worker(page, site)
     worker.push_looked_at(json.dumps(NOTE))
     page.goto("about:blank")
-    worker.push(json.dumps(NOTE | {"tag": "rev-2"}))
+    worker.alone()
+    told = worker.told(1, json.dumps(NOTE | {"tag": "rev-2"}))
 
-    assert worker.shown(1) == [["Remit", "Nina needs you.", "rev-2", "/inbox"]]
+    assert told == [["Remit", "Nina needs you.", "rev-2", "/inbox"]]

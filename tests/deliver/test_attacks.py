@@ -28,7 +28,7 @@ from remit.testing import Outbox, World, script
 ROOT: Final = Path(__file__).parents[2]
 ROW: Final = re.compile(r"^\| (\d+) \| [^|]+ \| ([^|]+) \|$", re.MULTILINE)
 NAMED: Final = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
-NUMBERS: Final = (1, 2, 3, 4, 19, 20, 21, 22, 23, 32, 39, 47, 48)
+NUMBERS: Final = (1, 2, 3, 4, 19, 20, 21, 22, 23, 32, 39, 42, 43, 44, 45, 47, 48)
 
 
 def attacks() -> dict[int, list[tuple[str, str]]]:

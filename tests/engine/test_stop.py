@@ -208,6 +208,14 @@ async def test_a_loop_that_closes_without_a_stop_is_like_a_death_and_does_not_ha
         assert (await rig.get(sending.id)).reason is Reason.AMBIGUOUS
 
 
+async def claims_no_more(rig: Rig) -> None:
+    """Let what is at work go on; what falls free is not taken up again here."""
+    engine = rig.house.engine
+    engine._stopping = True
+    engine._wake.set()
+    await engine._loops[0]
+
+
 async def taken_away(rig: Rig, task: Task) -> None:
     """Another worker takes the lease of a task that is still at work here, and puts it aside."""
     other = rig.house.ids.worker()
@@ -220,7 +228,7 @@ async def test_a_leg_that_lost_its_lease_writes_nothing_more(tmp_path: Path) -> 
     async with Rig(tmp_path, brain=brain) as rig:
         task = await rig.admit("ghost")
         await brain.reached()
-        rig.house.engine._stopping = True  # nobody here claims it again meanwhile
+        await claims_no_more(rig)
         await taken_away(rig, task)
         brain.open.set()
         await until(lambda: rig.house.engine.running == 0)
@@ -235,7 +243,7 @@ async def test_a_send_that_outlived_its_lease_only_leaves_evidence(tmp_path: Pat
     async with Rig(tmp_path, channels={"outbox": outbox}) as rig:
         task = await rig.admit("ghost")
         await outbox.gate.reached()
-        rig.house.engine._stopping = True
+        await claims_no_more(rig)
         await taken_away(rig, task)
         outbox.gate.open.set()
         await until(lambda: rig.house.engine.running == 0)

@@ -204,7 +204,9 @@ class LocalEngine:
             self._sources[source] -= 1
             if self._suspect == task_id:
                 self._suspect = None
-            del self._legs[task_id]
+            # Who lost its lease may have a successor here by now; that one is not ours to forget.
+            if task_id in self._legs and self._legs[task_id][1] is steps:
+                del self._legs[task_id]
             self._wake.set()
 
     async def _run(self, steps: LocalSteps) -> moves.Ending:
