@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -213,6 +214,31 @@ async def test_the_logs_are_kept_over_restarts_whatever_the_mark_says(tmp_path: 
         for each in logs.glob("*.jsonl"):
             history = await world.history(TaskId(each.stem))
             assert lines(each) == [record(event) for event in history]
+
+
+async def test_who_keeps_the_logs_stops_only_when_its_page_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began, may_end = threading.Event(), threading.Event()
+
+    def slowly(_: Scribe, __: list[Event]) -> None:
+        began.set()
+        may_end.wait()
+
+    async with World(tmp_path) as world:
+        monkeypatch.setattr(Scribe, "write", slowly)
+        keeper = asyncio.create_task(keep_logs(world.house.journal, tmp_path))
+        await world.add("x", content="x")
+        await until(began.is_set)
+        keeper.cancel()
+        await asyncio.wait([keeper], timeout=0.05)
+        stopped_early = keeper.done()
+        may_end.set()
+        await asyncio.wait([keeper])
+
+    assert not stopped_early
+    assert keeper.cancelled()
+    assert (tmp_path / ".written").exists()
 
 
 def has_lines(path: Path, many: int) -> bool:

@@ -13,7 +13,12 @@ async def keep_logs(journal: Journal, folder: Path) -> None:
     scribe, mark = Scribe(folder), folder / ".written"
     since = _read(mark)
     async for page in journal.pages(since):
-        await asyncio.to_thread(_write, scribe, mark, page)
+        writing = asyncio.create_task(asyncio.to_thread(_write, scribe, mark, page))
+        try:
+            await asyncio.shield(writing)
+        finally:
+            # Who is told to stop goes when the page is written: the next keeper may begin at once.
+            await writing
 
 
 def _write(scribe: Scribe, mark: Path, page: list[Event]) -> None:
