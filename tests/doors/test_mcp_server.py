@@ -42,7 +42,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peers]:
 async def connected(
     house: Peers, secret: str, mode: str = "auto", *extensions: ClientExtension
 ) -> AsyncIterator[Client]:
-    async with httpx2.AsyncClient(headers=bearer(secret), timeout=20, trust_env=False) as line:
+    async with httpx2.AsyncClient(headers=bearer(secret), timeout=100, trust_env=False) as line:
         way = streamable_http_client(house.url + "/mcp", http_client=line)
         async with Client(way, mode=mode, extensions=extensions) as client:
             yield client
@@ -553,3 +553,20 @@ def test_the_schemas_of_the_tools_hold_what_the_tools_say(house: Peers) -> None:
         house.page.validate(schemas[name], content(house.tool(secret, name, **args)))
 
     assert CAN  # what the extension is declared with
+
+
+def test_every_schema_says_one_type_at_a_place_so_that_any_client_reads_it(house: Peers) -> None:
+    listed = cast("list[Json]", house.result(house.agent(), "tools/list")["tools"])
+
+    assert listed
+    assert [each for each in types(listed) if not isinstance(each, str)] == []
+
+
+def types(shape: Json) -> list[Json]:
+    """What stands behind every `type` of a schema, however deep."""
+    if isinstance(shape, list):
+        return [found for each in shape for found in types(each)]
+    if not isinstance(shape, dict):
+        return []
+    own = [shape["type"]] if isinstance(shape.get("type"), str | list) else []
+    return own + [found for each in shape.values() for found in types(each)]

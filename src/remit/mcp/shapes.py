@@ -25,7 +25,8 @@ STATUSES: Final = {
     Status.CANCELLED: "cancelled",
 }
 _TEXT: Final[JsonMap] = {"type": "string"}
-_MAYBE: Final[JsonMap] = {"type": ["string", "null"]}
+# Two branches, not one type that is a list: some clients know no such list.
+_MAYBE: Final[JsonMap] = {"anyOf": [{"type": "string"}, {"type": "null"}]}
 TASK_SCHEMA: Final[JsonMap] = {
     "type": "object",
     "properties": {

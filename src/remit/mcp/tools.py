@@ -188,7 +188,7 @@ _TASKS: Final[JsonMap] = {
     "type": "object",
     "properties": {
         "tasks": {"type": "array", "items": shapes.TASK_SCHEMA},
-        "next": {"type": ["string", "null"]},
+        "next": {"anyOf": [{"type": "string"}, {"type": "null"}]},
     },
     "required": ["tasks"],
 }
