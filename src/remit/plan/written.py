@@ -105,9 +105,16 @@ _FORMS: Final = (
     (
         "list",
         re.compile(
-            r"\b(?:as an? (?:\w+ )?list|bullet points|bulleted|als liste|als stichpunkte"
-            r"|in stichpunkten|como lista|en una lista|haz una lista|packing list"
-            r"|shopping list)\b",
+            r"\b(?:as an? (?:\w+ )?list|als liste|como lista|en una lista|haz una lista"
+            r"|packing list|shopping list)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "points",
+        re.compile(
+            r"\b(?:bullet points|bullets|bulleted|als stichpunkte|in stichpunkten|stichpunktartig"
+            r"|con viñetas|en viñetas)\b",
             re.IGNORECASE,
         ),
     ),

@@ -21,14 +21,17 @@ _LINK: Final = re.compile(r"!?\[[^\]\n]+\]\([^)\s]+\)")
 _HEADING: Final = re.compile(r"^#{1,6}\s+\S", re.MULTILINE)
 _BOLD: Final = re.compile(r"\*\*[^*\n]+\*\*|__[^_\n]+__")
 _FENCE: Final = re.compile(r"^\s*```[\w-]*\n(.*?)\n```\s*$", re.DOTALL)
+_PARTED: Final = re.compile(r"[,;·:]|\.(?:\s|$)| [–—-] ")
 _LEAST: Final = 2
+_SEVERAL: Final = 4  # things in a row: three commas stand in many a sentence that is no list
+_BRIEF: Final = 6  # words: a thing, not a clause
 
 
 class Form:
     """`pattern` names forms, with blanks between them.
 
-    They are `table`, `list`, `json` and `csv`, and what must not be: `no-table`, `no-html`,
-    `no-links`, `no-headings`, `no-markdown`.
+    They are `table`, `list`, `points`, `json` and `csv`, and what must not be: `no-table`,
+    `no-html`, `no-links`, `no-headings`, `no-markdown`.
     """
 
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
@@ -72,6 +75,10 @@ def _has_table(text: str) -> bool:
     return has_table(text) or len(tabbed) >= _LEAST
 
 
+def _has_points(text: str) -> bool:
+    return len(entries(text)) >= _LEAST
+
+
 def _no_html(text: str) -> bool:
     return _TAG.search(_CODE.sub("", text)) is None
 
@@ -83,7 +90,8 @@ def _no_markdown(text: str) -> bool:
 
 FORMS: Final[Mapping[str, Callable[[str], bool]]] = {
     "table": _has_table,
-    "list": lambda text: len(entries(text)) >= _LEAST or _lines(text),
+    "list": lambda text: _has_points(text) or _lines(text) or _in_a_row(text),
+    "points": _has_points,
     "json": _is_json,
     "csv": _is_csv,
     "no-table": lambda text: not has_table(text),
@@ -95,6 +103,7 @@ FORMS: Final[Mapping[str, Callable[[str], bool]]] = {
 WRONG: Final[Mapping[str, str]] = {
     "table": "there is no table in it",
     "list": "there is no list in it",
+    "points": "there are no points in it, one below the other, each with its mark",
     "json": "it is not JSON",
     "csv": "it is not a table of comma-separated values",
     "no-table": "there is a table in it, which its reader cannot read",
@@ -103,6 +112,14 @@ WRONG: Final[Mapping[str, str]] = {
     "no-headings": "there are headings in it that are written in markdown",
     "no-markdown": "there is markdown in it, which its reader sees as signs",
 }
+
+
+def _in_a_row(text: str) -> bool:
+    """Whether a line names several things one after the other: "sun hats, sandals, a book"."""
+    return any(
+        sum(0 < len(each.split()) <= _BRIEF for each in _PARTED.split(line)) >= _SEVERAL
+        for line in text.splitlines()
+    )
 
 
 def _lines(text: str) -> bool:
