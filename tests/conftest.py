@@ -8,6 +8,7 @@ and `make soak` look for others.
 import asyncio
 import inspect
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -17,6 +18,11 @@ settings.register_profile(
     "gate", settings.get_profile("house"), derandomize=True, database=None, print_blob=True
 )
 settings.load_profile("house")
+
+# Whoever starts the tests in the background has interrupts ignored, and so would have every program
+# that is tried: each is to hear them, as at a terminal.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No test talks to a vendor: whatever keys this machine has, the tests do not know them.
 for _name in [name for name in os.environ if name.endswith(("_API_KEY", "_BASE_URL"))]:

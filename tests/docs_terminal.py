@@ -10,21 +10,25 @@ import os
 import re
 import shutil
 import signal
-import socket
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final, Self
 
+from tests.ports import free_port
+
 ROOT: Final = Path(__file__).resolve().parent.parent
-PATIENCE: Final = 60.0
+PATIENCE: Final = 100.0
 ELLIPSIS: Final = "…"
 
-# What a reader waits for, a test does not.
-HASTE: Final = {"--in 1m": "--in 12s", "sleep 60": "sleep 12"}
+# What a reader waits for, a test does not; what he is quick enough for, a busy machine is not.
+HASTE: Final = {"--in 1m": "--in 40s"}
+LEISURE: Final = {"seconds: 3\n": "seconds: 8\n"}
 
 ID: Final = re.compile(r"\b(?:(?:task|rev|run|dlv|ses|wrk)-)?01[0-9A-HJKMNP-TV-Z]{8,24}\b")
 _MASKS: Final = (
@@ -177,7 +181,8 @@ class Terminal:
     """One shell, in a folder that looks like a checkout; learns which id stands for which."""
 
     folder: Path
-    port: int = field(default_factory=lambda: free_port())  # noqa: PLW0108 - defined below
+    played: bool = True  # else it is recorded, as it goes for a reader
+    port: int = field(default_factory=free_port)
     _ids: dict[str, str] = field(default_factory=dict)
     _behind: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
@@ -189,6 +194,9 @@ class Terminal:
                 (tools / name).write_text(text)
                 (tools / name).chmod(0o755)
         shutil.copytree(ROOT / "examples", self.folder / "examples")
+        if self.played:
+            brain = self.folder / "examples" / "brain.yml"
+            brain.write_text(_replaced(brain.read_text(), LEISURE))
         self._shell = subprocess.Popen(
             ["sh"],
             cwd=self.folder,
@@ -224,7 +232,7 @@ class Terminal:
         """Type what a block types; return the block as it went, in full patience."""
         went: list[str] = []
         for command, wanted in block.turns:
-            shown = self._shown(block, command, wanted, haste={})
+            shown = self._shown(block, command, wanted)
             assert not any("stumbled" in line for line in shown), "\n".join(shown)
             typed = ID.sub(lambda found: self._ids.get(found[0], found[0]), command)
             went += ["$ " + typed.replace("\n", "\n> "), *_trimmed(wanted, self._told(shown))]
@@ -244,16 +252,24 @@ class Terminal:
             lines.append(line.rstrip("\n"))
         raise AssertionError(f"the shell ended at: {command}\n" + "\n".join(lines))
 
-    def _shown(
-        self, block: Block, command: str, wanted: Sequence[str], haste: Mapping[str, str] = HASTE
-    ) -> list[str]:
-        for slow, quick in haste.items():
-            command = command.replace(slow, quick)
+    def _shown(self, block: Block, command: str, wanted: Sequence[str]) -> list[str]:
+        if self.played and command.startswith("sleep "):
+            self._rest()
+            return []
+        command = _replaced(command, HASTE) if self.played else command
         command = command.replace("127.0.0.1:7316", f"127.0.0.1:{self.port}")
         command = ID.sub(lambda found: self._ids.get(found[0], found[0]), command)
         if block.remark == "first terminal":
             return self._start(command, wanted)
         return self.type(command)
+
+    def _rest(self) -> None:
+        """Wait until nothing goes on: for that a reader is told to sleep a while."""
+        end = time.monotonic() + PATIENCE
+        path = self.folder / ".remit" / "agent.db"
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as store:
+            while time.monotonic() < end and store.execute(_AT_WORK).fetchone()[0]:
+                time.sleep(0.05)
 
     def _told(self, shown: Sequence[str]) -> list[str]:
         """What was shown, as if the checkout were in ~/remit and the port the usual one."""
@@ -312,8 +328,14 @@ class Terminal:
         return self._shell.stdout
 
 
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-    return port
+def _replaced(text: str, others: Mapping[str, str]) -> str:
+    for old, new in others.items():
+        text = text.replace(old, new)
+    return text
+
+
+_AT_WORK: Final = """
+SELECT count(*) FROM tasks
+ WHERE status IN ('new', 'running', 'verifying', 'delivering')
+    OR status = 'ready' AND scheduled_for IS NULL
+"""

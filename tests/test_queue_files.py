@@ -3,6 +3,7 @@
 import asyncio
 import json
 import stat
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
@@ -11,9 +12,9 @@ from typing import cast
 
 import pytest
 
-from remit.journal.queue_files import FOLDER, keep_queue
+from remit.journal.queue_files import FOLDER, QueueFiles, keep_queue
 from remit.model.codec import Json, JsonMap
-from remit.model.review import Answered
+from remit.model.review import Answered, Review
 from remit.testing import World, script
 
 ASKS: list[Json] = [{"ask": "Which passport do you hold?"}]
@@ -32,13 +33,17 @@ async def kept(world: World, folder: Path) -> AsyncIterator[None]:
 
 
 async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(100):
         while not true():  # noqa: ASYNC110 - a file rings no bell
             await asyncio.sleep(0.005)
 
 
 def names(folder: Path) -> list[str]:
-    return sorted(path.stem for path in folder.glob("*"))
+    return sorted(path.name for path in folder.glob("*"))
+
+
+def file_of(review: Review) -> str:
+    return f"{review.id}.json"
 
 
 def read(folder: Path, name: str) -> JsonMap:
@@ -61,7 +66,7 @@ async def test_a_question_is_a_file_until_it_is_decided(tmp_path: Path, folder: 
         task = await world.add("Renew my passport")
         await world.run()
         (review,) = await world.waiting()
-        await until(lambda: names(folder) == [review.id])
+        await until(lambda: names(folder) == [file_of(review)])
 
         told = read(folder, str(review.id))
         asked = cast("JsonMap", told["review"])
@@ -78,13 +83,13 @@ async def test_what_is_cancelled_asks_no_more(tmp_path: Path, folder: Path) -> N
     async with World(tmp_path, brain=script(ASKS)) as world, kept(world, folder):
         tasks = [await world.add("Renew my passport") for _ in range(2)]
         await world.run()
-        await until(lambda: len(names(folder)) == 2)
+        both = sorted(file_of(each) for each in await world.waiting())
+        await until(lambda: names(folder) == both)
 
         await world.house.owner.cancel(tasks[0].id)
 
-        await until(lambda: len(names(folder)) == 1)
         (left,) = await world.waiting()
-        assert names(folder) == [left.id]
+        await until(lambda: names(folder) == [file_of(left)])
 
 
 async def test_what_is_put_off_says_so_in_its_file(tmp_path: Path, folder: Path) -> None:
@@ -93,7 +98,7 @@ async def test_what_is_put_off_says_so_in_its_file(tmp_path: Path, folder: Path)
         await world.run()
         (review,) = await world.waiting()
         assert review.id is not None
-        await until(lambda: names(folder) == [review.id])
+        await until(lambda: names(folder) == [file_of(review)])
 
         await world.house.inbox.later(review.id, world.now + timedelta(hours=1))
 
@@ -117,5 +122,28 @@ async def test_a_start_puts_right_what_a_crash_left(tmp_path: Path, folder: Path
             await until(lambda: not stale.exists())
 
         assert cast("JsonMap", read(folder, str(review.id))["review"])["id"] == review.id
-        assert names(folder) == sorted(["notes", str(review.id)])
+        assert names(folder) == sorted(["notes.txt", file_of(review)])
         assert other.read_text() == "my own"
+
+
+async def test_who_keeps_the_queue_stops_only_when_its_files_are_written(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began, may_end = threading.Event(), threading.Event()
+
+    def slowly(_: QueueFiles, __: object) -> None:
+        began.set()
+        may_end.wait()
+
+    async with World(tmp_path) as world:
+        monkeypatch.setattr(QueueFiles, "replace_all", slowly)
+        keeper = asyncio.create_task(keep_queue(world.house.journal, world.house.db, folder))
+        await until(began.is_set)
+        keeper.cancel()
+        await asyncio.wait([keeper], timeout=0.05)
+        stopped_early = keeper.done()
+        may_end.set()
+        await asyncio.wait([keeper])
+
+    assert not stopped_early
+    assert keeper.cancelled()

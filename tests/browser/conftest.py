@@ -9,7 +9,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, exp
 
 from tests.browser.site import Site, chromium
 
-expect.set_options(timeout=40_000)  # a busy machine is slow, not wrong
+PATIENCE: Final = 100_000  # milliseconds: a busy machine is slow, not wrong
+expect.set_options(timeout=PATIENCE)
 
 # Of two lists of what is turned off the browser heeds the last, so this one holds what the driver
 # turns off as well. The first two are pages of the browser's own that no test looks at: they would
@@ -78,9 +79,9 @@ def visit(browser: Browser, site: Site) -> Iterator[Visit]:
             color_scheme="dark" if dark else "light",
             reduced_motion="reduce",
         )
+        context.set_default_timeout(PATIENCE)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(40_000)
         if deaf:
             page.route_web_socket("**/ws*", lambda _line: None)
         site.watch(page)

@@ -33,7 +33,7 @@ def pages(site: Furnished) -> dict[str, str]:
         "code": f"/tasks/{site.task_about('currency')}",
         "stuck": f"/tasks/{site.task_about('Swiss')}",
         "advice": f"/tasks/{site.task_about('checkout is slow')}",
-        "not-verified": "/tasks?q=contract%3Aadvisory",
+        "not-verified": "/tasks?q=is%3Aunverified",
         "schedule": "/schedule",
         "conversations": "/conversations",
         "conversation": f"/conversations/{site.conversation()}",

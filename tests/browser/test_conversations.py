@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from remit.settings import Settings
-from tests.browser.conftest import PHONE, Visit
+from tests.browser.conftest import PATIENCE, PHONE, Visit
 from tests.browser.puppet import Puppet
 from tests.browser.site import Site, barriers
 from tests.browser.test_inbox import HOSTILE, LIVE_ONES
@@ -237,6 +237,7 @@ def test_a_conversation_begins_with_the_first_thing_said_and_is_named_after_it(
 
 def test_it_works_without_a_script(browser: Browser, site: Site) -> None:
     context = browser.new_context(java_script_enabled=False)
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     page.goto(site.link())
     page.goto(f"{site.url}/conversations")

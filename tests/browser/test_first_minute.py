@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from tests.browser.conftest import PATIENCE
+
 
 @pytest.fixture
 def link(tmp_path: Path) -> Iterator[str]:
@@ -32,13 +34,14 @@ def link(tmp_path: Path) -> Iterator[str]:
         yield found[0]
     finally:
         started.terminate()
-        started.communicate(timeout=30)
+        started.communicate(timeout=100)
 
 
 def test_the_printed_link_opens_signed_in_and_the_first_task_goes_through(
     browser: Browser, link: str
 ) -> None:
     page = browser.new_page()
+    page.set_default_timeout(PATIENCE)
     page.goto(link)
     expect(page).to_have_url(re.compile(r"/inbox$"))
     expect(page.get_by_role("heading", name="Hand over your first task")).to_be_visible()
@@ -48,15 +51,17 @@ def test_the_printed_link_opens_signed_in_and_the_first_task_goes_through(
     page.keyboard.press("Control+Enter")
     expect(page.get_by_text("One task")).to_be_visible()
     page.get_by_role("link", name=re.compile("stretch", re.IGNORECASE)).first.click()
-    expect(page.locator(".detail").get_by_text("Completed").first).to_be_visible(timeout=20_000)
+    expect(page.locator(".detail").get_by_text("Completed").first).to_be_visible()
     page.close()
 
 
 def test_the_link_opens_once(browser: Browser, link: str) -> None:
     first = browser.new_context().new_page()
+    first.set_default_timeout(PATIENCE)
     first.goto(link)
     expect(first).to_have_url(re.compile(r"/inbox$"))
     second = browser.new_context().new_page()
+    second.set_default_timeout(PATIENCE)
     second.goto(link)
     expect(second.get_by_role("textbox", name=re.compile("token", re.IGNORECASE))).to_be_visible()
     first.context.close()

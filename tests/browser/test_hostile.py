@@ -209,7 +209,7 @@ def elsewhere() -> Iterator[str]:
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}/"
         server.shutdown()
-        thread.join(10)
+        thread.join(100)
 
 
 def test_another_program_s_page_does_nothing_with_our_cookie(

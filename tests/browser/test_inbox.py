@@ -106,7 +106,7 @@ class Emulator:
     def __exit__(self, *_: object) -> None:
         self._do(self.provider.__aexit__(None, None, None))
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
+        self._thread.join(100)
         self._loop.close()
 
     @property
@@ -117,7 +117,7 @@ class Emulator:
         return await Provider().__aenter__()
 
     def _do(self, work: "asyncio.Future[Provider] | object") -> Provider:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(20)  # type: ignore[arg-type]
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(100)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -388,6 +388,7 @@ def test_an_approval_is_undone_by_one_key_and_nothing_leaves(
     expect(page.locator(".toast")).to_be_visible()
     page.keyboard.press("z")
     expect(page.locator("#stand")).to_contain_text("You called it back: nothing was sent.")
+    expect(page.get_by_role("button", name="Approve and send")).to_be_visible()
     _pass(site, timedelta(minutes=5))
     assert _texts(emulator) == []
 

@@ -6,10 +6,10 @@ handed to it by the browser's own tools.
 
 import json
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Worker, expect
 
 from remit.store import push
-from tests.browser.conftest import Visit
+from tests.browser.conftest import PATIENCE, Visit
 from tests.browser.site import Site, barriers
 
 # A subscription as the browser would make it, with a real pair of keys.
@@ -114,13 +114,21 @@ ALONE = """async () => {
 }"""
 
 
+def _worker_of(page: Page) -> Worker:
+    """The one worker; of its start we may hear a moment later than the page does."""
+    if not page.context.service_workers:
+        page.context.wait_for_event("serviceworker", timeout=PATIENCE)
+    (found,) = page.context.service_workers
+    return found
+
+
 class _Worker:
     """The worker of a browser that is told, and what hands it a push as the service does."""
 
     def __init__(self, page: Page, site: Site) -> None:
         page.get_by_role("switch", name="Tell this browser").click()
         expect(page.get_by_role("switch")).to_be_checked()
-        (self._worker,) = page.context.service_workers
+        self._worker = _worker_of(page)
         self._site = site
         self._found: list[str] = []
         self._line = page.context.new_cdp_session(page)

@@ -77,7 +77,7 @@ def taker() -> Iterator[int]:
         thread.start()
         yield server.server_address[1]
         server.shutdown()
-        thread.join(10)
+        thread.join(100)
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ def elsewhere() -> Iterator[str]:
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     server.server_close()
-    thread.join(5)
+    thread.join(100)
 
 
 def _strange(page: Page, url: str, html: str) -> Page:

@@ -216,7 +216,7 @@ def test_what_was_approved_is_called_back(site: Site, puppet: Puppet, visit: Vis
     site.post(f"/api/reviews/{review.rpartition('/')[2]}/decision", {"answer": "approve"})
     page.reload()
     page.get_by_role("button", name="Undo").click()
-    expect(page.locator("h1 + .chips").get_by_text("Paused")).to_be_visible()
+    expect(page.locator("h1 + .chips").get_by_text("Needs you")).to_be_visible()
     assert site.outbox.sent == []
 
 

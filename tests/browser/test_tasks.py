@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from remit.model.codec import JsonMap
-from tests.browser.conftest import Visit
+from tests.browser.conftest import PATIENCE, Visit
 from tests.browser.crowd import crowd
 from tests.browser.site import Site, barriers
 
@@ -242,6 +242,7 @@ def test_a_picked_row_stays_picked_when_it_is_drawn_anew(site: Site, visit: Visi
 def test_without_a_script_the_list_is_whole(site: Site, browser: Browser) -> None:
     crowd(site, 150)
     context = browser.new_context(java_script_enabled=False)
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     page.goto(site.link())
     page.goto(site.url + "/tasks")

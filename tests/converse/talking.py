@@ -34,7 +34,7 @@ async def began(world: World) -> ConversationId:
 async def say(world: World, talk: ConversationId, text: str, about: TaskId | None = None) -> Turn:
     """Say something, and return the answer."""
     turn = await world.house.talk.say(talk, text, about=about)
-    answer = await world.house.talk.answered(turn, 10)
+    answer = await world.house.talk.answered(turn, 100)
     assert answer is not None, "no answer came"
     return answer
 

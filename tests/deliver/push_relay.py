@@ -158,4 +158,4 @@ def relay(now: int) -> Iterator[Relay]:
         thread.start()
         yield found
         server.shutdown()
-        thread.join(10)
+        thread.join(100)

@@ -75,7 +75,7 @@ async def listens(world: World, there: Relay, name: str = "one", sign_in: str = 
 
 
 async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(100):
         while not true():  # noqa: ASYNC110 - another thread rings no bell
             await asyncio.sleep(0.005)
 
@@ -83,8 +83,11 @@ async def until(true: Callable[[], bool]) -> None:
 async def settled(world: World, told: Herald) -> None:
     """Return when all that happened was looked at and nothing is on its way."""
     await world.house.talk.settled()
-    async with asyncio.timeout(30):
-        while await world.house.db.read(notices.due, world.now) or told._sends:
+    async with asyncio.timeout(100):
+        # What is claimed is due no more, and a moment later on its way: in between is a round.
+        while (
+            await world.house.db.read(notices.due, world.now) or told._turn.locked() or told._sends
+        ):
             told.ring()
             await asyncio.sleep(0.005)
 

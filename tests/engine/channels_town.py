@@ -75,7 +75,7 @@ class Town:
         self._loop.close()
 
     def do(self, work: Coroutine[object, object, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(100)
 
     async def _open(self) -> None:
         self._office, self._whatsapp, self._receiver = PostOffice(), Provider(), Receiver()
@@ -109,8 +109,11 @@ class Town:
                 heard = self._receiver.heard
                 return [(each.headers["webhook-id"], _recipient(each)) for each in heard]
 
-    async def set_trap(self, victim: int, trap: Trap) -> None:
-        self.line.victim, self.line.trap = victim, trap
+    async def set_trap(self, trap: Trap) -> None:
+        self.line.victim, self.line.trap = self._loop.create_future(), trap
+
+    async def name_victim(self, pid: int) -> None:
+        self.line.victim.set_result(pid)
 
     async def sprung(self) -> None:
         await self.line.sprung.wait()
@@ -130,7 +133,7 @@ class Life:
         *,
         grace: float = 0,
         reports: tuple[str, ...] = (),
-        patience: float = 20,
+        patience: float = 100,
     ) -> forks.Started:
         self.home.mkdir(exist_ok=True)
         plan = {"kind": self.town.kind, "port": self.town.line.port}
@@ -146,9 +149,10 @@ class Life:
         """Be killed by who watches the line, at the very byte."""
         return self._died(self.watched(trap, grace=grace))
 
-    def watched(self, trap: Trap, *, grace: float = 0, patience: float = 20) -> forks.Started:
+    def watched(self, trap: Trap, *, grace: float = 0, patience: float = 100) -> forks.Started:
+        self.town.do(self.town.set_trap(trap))  # before anything can be on the line
         process = self.start(grace=grace, patience=patience)
-        self.town.do(self.town.set_trap(process.pid, trap))
+        self.town.do(self.town.name_victim(process.pid))
         return process
 
     def lives_on(self, *, grace: float = 0, reports: tuple[str, ...] = ()) -> None:

@@ -108,7 +108,7 @@ class Plan:
     port: int
     grace: float = 0
     reports: tuple[str, ...] = ()  # the keys of what the provider says arrived
-    patience: float = 20  # seconds
+    patience: float = 100  # seconds
 
     def channel(self) -> Channel:
         made: PatientWhatsApp | PatientEmail | PatientHook

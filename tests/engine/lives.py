@@ -22,7 +22,7 @@ from tests.engine import crash_worker
 WORKER: Final = str(Path(crash_worker.__file__))
 REFS: Final = {each.source.ref for each in crash_worker.CUES}
 ENDS: Final = {ref: "cancelled" if ref == "cancelled" else "completed" for ref in REFS}
-PATIENCE: Final = 60  # seconds a life may take on a busy machine
+PATIENCE: Final = 100  # seconds a life may take on a busy machine
 
 
 def environ(**more: str) -> dict[str, str]:

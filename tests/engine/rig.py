@@ -28,7 +28,7 @@ from remit.wiring.house import build
 P = ParamSpec("P")
 T = TypeVar("T")
 
-PATIENCE = 30  # seconds, on a machine that has other things to do
+PATIENCE = 100  # seconds, on a machine that has other things to do
 HI = "Thought about it. <deliverable>Hi</deliverable>"
 SLOW = Contract(ContractType.VERIFIABLE, (Criterion("slow", "somebody looks at it"),))
 

@@ -10,11 +10,13 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from remit.store import home
+from tests import forks
 from tests.engine.lives import Life, ended
 
 SOAK = bool(os.environ.get("REMIT_SOAK"))
@@ -129,11 +131,7 @@ def test_a_kill_in_the_first_moment_of_the_first_start_leaves_a_home_that_starts
 def test_a_process_that_is_stopped_for_a_while_goes_on_and_keeps_its_directory(
     tmp_path: Path,
 ) -> None:
-    life = Life(tmp_path / "life")
-    process = life.start()
-    while not (life.home / "provider.jsonl").exists():
-        time.sleep(0.001)
-    process.send_signal(signal.SIGSTOP)
+    life, process = _stopped(tmp_path)
 
     second = life.start()
     assert "HomeLocked" in ended(second)
@@ -145,6 +143,30 @@ def test_a_process_that_is_stopped_for_a_while_goes_on_and_keeps_its_directory(
     assert process.returncode == 0, errors
     life.judge()
     assert life.cut == set()
+
+
+def _stopped(folder: Path) -> tuple[Life, forks.Started]:
+    """A life that is stopped at its work; one that came to its end before we could is let go."""
+    for n in count():
+        life = Life(folder / f"life-{n}")
+        process = life.start()
+        while not (life.home / "provider.jsonl").exists():
+            time.sleep(0.001)
+        process.send_signal(signal.SIGSTOP)
+        while (state := _state(process.pid)) not in "TZ":
+            time.sleep(0.001)
+        if state == "T":
+            return life, process
+        ended(process)
+    raise AssertionError
+
+
+def _state(pid: int) -> str:
+    """How the system says that a process stands; Z if it has ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return "Z"
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))

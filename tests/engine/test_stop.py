@@ -15,7 +15,17 @@ from remit.model.task import Task
 from remit.settings import Engine
 from remit.store import queue, runs
 from remit.testing import World
-from tests.engine.rig import SLOW, Moody, Rig, SlowBrain, SlowCheck, SlowOutbox, everything, until
+from tests.engine.rig import (
+    PATIENCE,
+    SLOW,
+    Moody,
+    Rig,
+    SlowBrain,
+    SlowCheck,
+    SlowOutbox,
+    everything,
+    until,
+)
 
 NOW = Engine(stop_limit=0)  # wait for nobody
 
@@ -197,7 +207,7 @@ async def test_a_loop_that_closes_without_a_stop_is_like_a_death_and_does_not_ha
         legs = [leg for leg, _ in rig.house.engine._legs.values()]
         for leg in legs:
             leg.cancel()  # as asyncio.run does on its way out
-        await asyncio.wait(legs, timeout=30)
+        await asyncio.wait(legs, timeout=PATIENCE)
         assert all(leg.cancelled() for leg in legs)
         await rig.restart()
         brain.open.set()

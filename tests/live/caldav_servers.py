@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Final
 
 from remit.trigger.calendar.client import Place
+from tests.ports import free_port
 
 HOST: Final = "127.0.0.1"
 KINDS: Final = ("radicale", "xandikos")
-_LIMIT: Final = 60.0
+_LIMIT: Final = 100.0
 _CONFIG: Final = """\
 [server]
 hosts = {host}:{port}
@@ -78,13 +79,6 @@ class Server:
         program = Path(sys.executable).parent / "xandikos"
         where = ["-l", HOST, "-p", str(self.port), "-d", str(self._folder / "files")]
         return [str(program), "serve", "--defaults", "--no-detect-systemd", *where]
-
-
-def free_port() -> int:
-    with socket.socket() as trial:
-        trial.bind((HOST, 0))
-        port: int = trial.getsockname()[1]
-        return port
 
 
 def answers(port: int) -> bool:

@@ -4,19 +4,21 @@ What fired is counted by event and slot: one of each, never two.
 """
 
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from remit.intake.book import Contacts
+from remit.intake.noted import Noted
 from remit.model.ids import TaskId
 from remit.model.task import SourceKind, Task
 from remit.settings import Deliver, Schedule, Settings
 from remit.store import calendars
 from remit.store.calendars import Calendar
 from remit.store.database import Row, Tx
-from remit.testing import ObedientBrain, World
+from remit.testing import ObedientBrain, Outbox, World
 from remit.trigger.calendar.client import Dav, Place
 from remit.trigger.calendar.expand import Reader
 from remit.trigger.calendar.watch import Account, Plugs, Watch
@@ -53,16 +55,30 @@ def todo(uid: str, *more: str) -> str:
 
 
 class Stage:
-    def __init__(self, world: World, accounts: Sequence[Account]) -> None:
+    def __init__(
+        self, world: World, accounts: Sequence[Account], channels: Sequence[str] = ()
+    ) -> None:
         self.world = world
+        self.channels = channels
         self.accounts = accounts
         self.watch = self._made()
 
     def _made(self) -> Watch:
         house = self.world.house
         reader = Reader(ZoneInfo("UTC"), mine=("me@example.org",))
-        plugs = Plugs(reader, house.intake.admit, rules=house.settings.schedule)
+        noted = self._noted()
+        plugs = Plugs(
+            reader,
+            noted.admit,
+            rules=house.settings.schedule,
+            speaks=lambda: noted.reading().speaks,
+        )
         return Watch(self.accounts, house.db, house.clock, house.ids, plugs)
+
+    def _noted(self) -> Noted:
+        house, names = self.world.house, ("dashboard", *self.channels)
+        book = Contacts(house.settings.home / "contacts.yaml", "Hanan", names)
+        return Noted(house.db, house.clock, house.ids, book, house.zone, house.intake.admit)
 
     @property
     def now(self) -> datetime:
@@ -120,12 +136,16 @@ def _ids(tx: Tx) -> list[TaskId]:
 
 @asynccontextmanager
 async def staged(
-    home: Path, *accounts: Account, rules: Schedule | None = None
+    home: Path,
+    *accounts: Account,
+    rules: Schedule | None = None,
+    channels: Mapping[str, Outbox] | None = None,
 ) -> AsyncIterator[Stage]:
     """A house with the watch beside it."""
     settings = Settings(home=home, deliver=Deliver(undo=0), schedule=rules or Schedule())
-    async with World(home, brain=ObedientBrain(), settings=settings) as world:
-        stage = Stage(world, accounts)
+    made = World(home, brain=ObedientBrain(), settings=settings, channels=channels or {})
+    async with made as world:
+        stage = Stage(world, accounts, tuple(channels or ()))
         try:
             yield stage
         finally:

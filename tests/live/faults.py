@@ -25,7 +25,7 @@ class Fault:
     comes: Comes
     requests: int  # at most so many, with all that the SDK repeats
     after: float | None = None  # seconds, if the vendor says so
-    time_limit: int = 20
+    time_limit: int = 100
 
 
 def _always(order: Order) -> Callable[[bool], Order]:
@@ -46,7 +46,9 @@ FAULTS: Final[Mapping[str, Fault]] = {
     "429": Fault(_always(Order(status=429, kind="rate_limit_error")), Comes.RETRY, requests=3),
     "500": Fault(_always(Order(status=500, kind="api_error")), Comes.RETRY, requests=3),
     "529": Fault(_always(Order(status=529, kind="overloaded_error")), Comes.RETRY, requests=3),
-    "time-out": Fault(_always(Order(Answer(GOOD), wait=30)), Comes.RETRY, requests=1, time_limit=1),
+    "time-out": Fault(
+        _always(Order(Answer(GOOD), wait=300)), Comes.RETRY, requests=1, time_limit=3
+    ),
     "reset": Fault(_always(Order(Answer(GOOD), reset_after=4)), Comes.RETRY, requests=3),
     "token-limit": Fault(_always(Order(Answer(GOOD, End.LIMIT))), Comes.HELD, requests=1),
     "refusal": Fault(_always(Order(Answer(GOOD, End.REFUSAL))), Comes.HELD, requests=1),

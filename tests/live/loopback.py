@@ -51,6 +51,10 @@ class Listener:
         port: int = self._server.sockets[0].getsockname()[1]
         return port
 
+    def narrow(self) -> None:
+        """From now on the system keeps little for who connects: else a letter may fit in there."""
+        self._server.sockets[0].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+
     @property
     def root(self) -> str:
         return f"http://{HOST}:{self.port}"

@@ -29,6 +29,7 @@ from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
 from tests.live import dovecot
 from tests.live.loopback import HOST, Listener
+from tests.ports import free_port
 
 USER: Final = "nina@example.test"
 PASSWORD: Final = "canary-7f3a91c4-Pass!"
@@ -248,12 +249,12 @@ SERVERS: Final = ("pymap", *(["dovecot"] if dovecot.PROGRAM.exists() else []))
 @contextmanager
 def box(authority: Authority | None, folder: Path, server: str = "pymap") -> Iterator[Box]:
     """Run an IMAP server until the end. With an authority it wants STARTTLS, else nothing."""
-    port = _free_port()
+    port = free_port()
     pair = authority.files(folder) if authority else None
     context = ssl.create_default_context(cafile=authority.file) if authority else None
 
     def connect() -> "imapclient.IMAPClient":
-        imap = imapclient.IMAPClient(HOST, port=port, ssl=False, timeout=20)
+        imap = imapclient.IMAPClient(HOST, port=port, ssl=False, timeout=100)
         if context is not None:
             imap.starttls(context)
         imap.login(USER, PASSWORD)
@@ -286,12 +287,6 @@ def _pymap(
     finally:
         process.kill()
         process.wait()
-
-
-def _free_port() -> int:
-    with socket.create_server((HOST, 0)) as plug:
-        port: int = plug.getsockname()[1]
-        return port
 
 
 def _await_port(port: int, process: "subprocess.Popen[bytes]") -> None:

@@ -14,6 +14,7 @@ from remit.ports import OnText
 from tests.live.vendor import Vendor
 
 KEY: Final = "sk-canary-7f3a91c4e2b85d60-Zq9xW"
+_WARM: Final = set["Place"]()
 
 
 class Place(StrEnum):
@@ -34,11 +35,11 @@ class Wish:
     summarise: str = ""
     base_url: str = ""
     key_env: str = ""
-    time_limit: int = 20
+    time_limit: int = 100
     token_limit: int = 1000
 
 
-def choice(vendor: Vendor, place: Place, *, time_limit: int = 20) -> Choice:
+def choice(vendor: Vendor, place: Place, *, time_limit: int = 100) -> Choice:
     """A choice as the settings and the environment would make it."""
     environ = {
         "ANTHROPIC_API_KEY": KEY,
@@ -53,7 +54,7 @@ def choice(vendor: Vendor, place: Place, *, time_limit: int = 20) -> Choice:
 
 @asynccontextmanager
 async def brain(
-    vendor: Vendor, place: Place, *, role: Role = Role.THINK, time_limit: int = 20
+    vendor: Vendor, place: Place, *, role: Role = Role.THINK, time_limit: int = 100
 ) -> AsyncIterator[ModelBrain]:
     mind = ModelBrain(choice(vendor, place, time_limit=time_limit), role)
     try:
@@ -67,3 +68,17 @@ async def say(mind: ModelBrain, prompt: Prompt, on_text: OnText | None = None) -
     if on_text is None:
         return await mind.think(prompt, session="s")
     return await mind.think_aloud(prompt, session="s", on_text=on_text)
+
+
+async def warm(place: Place) -> None:
+    """Think once, aloud and not: what a process loads for that takes no time of a later thought."""
+    if place in _WARM:
+        return
+
+    async def hear(_: str) -> None:
+        pass
+
+    async with Vendor() as vendor, brain(vendor, place) as mind:
+        await say(mind, Prompt("Hi"))
+        await say(mind, Prompt("Hi"), hear)
+    _WARM.add(place)

@@ -2,8 +2,8 @@
 
     async with Proxy(office.port, Fault(up=900)) as line:              # reset after 900 bytes
         …
-    async with Proxy(port_behind) as line:
-        line.victim, line.trap = process.pid, Trap(before(b"HTTP/1.1 200"), up=False)
+    async with Proxy(port_behind, trap=Trap(before(b"HTTP/1.1 200"), up=False)) as line:
+        line.victim.set_result(process.pid)
 
 What a process has written and what it has read is known here, outside of it: so it can be killed,
 or stopped, with half of its request on the way, or with the answer on its way back.
@@ -60,6 +60,10 @@ def before(word: bytes) -> Spot:
     return lambda said: said.index(word) if word in said else None
 
 
+def _unknown() -> "asyncio.Future[int]":
+    return asyncio.get_running_loop().create_future()
+
+
 @dataclass
 class Proxy(Listener):
     """The line. It counts the bytes it passed on; a trap springs once."""
@@ -67,8 +71,9 @@ class Proxy(Listener):
     port_behind: int
     fault: Fault = Fault()
     tls: ssl.SSLContext | None = None  # it ends the encryption, for a server that speaks none
-    victim: int = 0
     trap: Trap | None = None
+    # Whom it hits; before that is known, nothing passes where the trap is.
+    victim: "asyncio.Future[int]" = field(default_factory=_unknown)
     sprung: asyncio.Event = field(default_factory=asyncio.Event)
     up: int = 0
     down: int = 0
@@ -109,7 +114,7 @@ class Proxy(Listener):
                     await self._cut(target, other)
                     return
                 if passes < len(piece) and self._room(up=up) is None:
-                    if self._snap() is SIGKILL:
+                    if await self._snap() is SIGKILL:
                         break  # what it had not said yet it never will
                     await self._pass(target, piece[passes:], up=up)
             target.close()
@@ -141,10 +146,10 @@ class Proxy(Listener):
         for end in ends:
             reset(end)
 
-    def _snap(self) -> Signals | None:
+    async def _snap(self) -> Signals | None:
         trap, self.trap = self.trap, None
         if trap is None:
             return None
-        os.kill(self.victim, trap.signal)
+        os.kill(await self.victim, trap.signal)
         self.sprung.set()
         return trap.signal

@@ -8,7 +8,7 @@ from remit import gate
 from remit.errors import Transient
 from remit.model.reply import Deliverable, Prompt, Reply
 from tests.live.faults import FAULTS, GOOD, Comes, Fault
-from tests.live.place import Place, brain, say
+from tests.live.place import Place, brain, say, warm
 from tests.live.vendor import Order, Vendor
 from tests.live.wire import Answer
 
@@ -35,6 +35,7 @@ async def _outcome(vendor: Vendor, place: Place, *, streams: bool, limit: int) -
 async def test_no_fault_of_a_vendor_becomes_a_deliverable(
     fault: Fault, place: Place, *, streams: bool
 ) -> None:
+    await warm(place)
     async with Vendor() as vendor:
         vendor.orders = [fault.order(streams)]
 
@@ -61,7 +62,7 @@ async def test_what_passes_is_healed_by_the_sdk(
     async with Vendor() as vendor:
         vendor.orders = [Order(status=status), Order(status=status), Order(Answer(GOOD))]
 
-        outcome = await _outcome(vendor, place, streams=streams, limit=20)
+        outcome = await _outcome(vendor, place, streams=streams, limit=100)
 
         assert len(vendor.heard) == 3
     assert isinstance(outcome, Reply)
@@ -74,7 +75,7 @@ async def test_a_short_retry_after_is_waited_for(place: Place) -> None:
         vendor.orders = [Order(status=429, headers={"retry-after": "1"}), Order(Answer(GOOD))]
         started = time.monotonic()
 
-        outcome = await _outcome(vendor, place, streams=False, limit=20)
+        outcome = await _outcome(vendor, place, streams=False, limit=100)
 
     assert isinstance(outcome, Reply)
     assert time.monotonic() - started >= 1
@@ -89,7 +90,7 @@ async def test_a_long_retry_after_is_left_to_the_engine_and_bounded(
     async with Vendor() as vendor:
         vendor.orders = [Order(status=503, headers={"retry-after": asked})]
 
-        outcome = await _outcome(vendor, place, streams=False, limit=20)
+        outcome = await _outcome(vendor, place, streams=False, limit=100)
 
     assert isinstance(outcome, Transient)
     assert outcome.after == 3600

@@ -24,7 +24,7 @@ PARK = "Lumphini Park, mornings."
 
 @asynccontextmanager
 async def _house(
-    home: Path, vendor: Vendor, place: Place, time_limit: int = 20
+    home: Path, vendor: Vendor, place: Place, time_limit: int = 100
 ) -> AsyncIterator[World]:
     async with brain(vendor, place, time_limit=time_limit) as mind:
         plug: Brain = mind  # it is one, says the type checker

@@ -44,7 +44,7 @@ SMALL: Final = Weights(
     98_362_432,
 )
 KEY: Final = "a-key-for-this-test-alone"
-SOON: Final = 60  # the first thought of a process loads the vendors' libraries
+SOON: Final = 100  # the first thought of a process loads the vendors' libraries
 ENDLESS: Final = 'root ::= "a" root'
 TAGS: Final = Prompt(
     "\n\n".join(("Write a greeting to Anna.", *prompt.FIXED)),

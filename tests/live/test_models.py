@@ -42,7 +42,7 @@ async def test_an_answer_arrives_to_the_letter(place: Place, *, streams: bool) -
 
         reply = await say(mind, Prompt("Hi"), pieces.hear if streams else None)
 
-    assert reply == Reply(POLYGLOT, usage=Usage(30, 0, 1, 30), state=reply.state)
+    assert reply == Reply(POLYGLOT, usage=Usage(30, 0, 1, 30, 20, 10), state=reply.state)
     assert gate.judge(reply, most=4096) == Deliverable("Ünïcödé ✓ 👋")
     assert "".join(pieces) == (POLYGLOT if streams else "")
     assert len(pieces) > 1 or not streams
@@ -102,7 +102,7 @@ async def test_what_an_answer_costs_is_known_where_there_is_a_price() -> None:
         reply = await mind.think(Prompt("Hi"), session="s")
         await mind.close()
 
-    assert reply.usage == Usage(30, 1, 1, 30)  # a part of a cent counts as one
+    assert reply.usage == Usage(30, 1, 1, 30, 20, 10)  # a part of a cent counts as one
 
 
 # What is sent -------------------------------------------------------------------------------------

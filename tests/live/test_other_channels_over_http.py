@@ -175,9 +175,9 @@ async def test_a_mailbox_that_says_nothing_does_not_keep_remit_from_stopping(
         text += MAILBOX.format(port=port, user=USER)
         async with ChannelHouse(tmp_path, text, kept()) as house:
             house.world.house.outfit.start()
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(100):
                 await called.wait()
-        async with asyncio.timeout(30):  # its thread has a minute
+        async with asyncio.timeout(50):  # its thread has a minute
             await asyncio.get_running_loop().shutdown_default_executor()
         for line in lines:
             line.close()

@@ -18,7 +18,7 @@ from remit.intake.recipients import About, Book, Channel, Contact
 from remit.model.plan import Became
 from remit.model.reply import Prompt
 from tests.live.faults import FAULTS, Fault
-from tests.live.place import Place, brain
+from tests.live.place import Place, brain, warm
 from tests.live.vendor import Order, Vendor
 from tests.live.wire import Answer, Call
 
@@ -67,7 +67,7 @@ ODD = pytest.mark.parametrize(
 
 @asynccontextmanager
 async def reader(
-    vendor: Vendor, place: Place, *, time_limit: int = 20
+    vendor: Vendor, place: Place, *, time_limit: int = 100
 ) -> AsyncIterator[CheckedReader]:
     async with brain(vendor, place, role=Role.EXTRACT, time_limit=time_limit) as mind:
         yield CheckedReader(Filling(mind))
@@ -84,7 +84,7 @@ class Filling:
         return filled.form if isinstance(filled, Filled) else None
 
 
-async def hear(vendor: Vendor, place: Place, *, time_limit: int = 20) -> Extraction:
+async def hear(vendor: Vendor, place: Place, *, time_limit: int = 100) -> Extraction:
     async with reader(vendor, place, time_limit=time_limit) as ear:
         return await ear.read(SAY, NOW, ZONE, BOOK)
 
@@ -162,6 +162,7 @@ async def test_a_send_that_stays_left_out_is_asked_back(place: Place) -> None:
 @PLACES
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
 async def test_no_fault_of_a_vendor_costs_the_owner_a_message(fault: Fault, place: Place) -> None:
+    await warm(place)
     async with Vendor() as vendor:
         vendor.orders = [fault.order(False)]
 

@@ -8,18 +8,18 @@ import pytest
 from remit.errors import Transient
 from remit.model.reply import Prompt
 from tests.live.faults import GOOD
-from tests.live.place import Place, brain, say
+from tests.live.place import Place, brain, say, warm
 from tests.live.vendor import Order, Vendor
 from tests.live.wire import Answer
 
 PLACES = pytest.mark.parametrize("place", Place)
-SOON = 30  # the first thought of a process loads the vendors' libraries
+SOON = 100  # the first thought of a process loads the vendors' libraries
 
 
 @PLACES
 async def test_a_cancelled_thought_hangs_up_before_the_first_word(place: Place) -> None:
     async with Vendor() as vendor, brain(vendor, place) as mind:
-        vendor.orders = [Order(Answer(GOOD), wait=60)]
+        vendor.orders = [Order(Answer(GOOD), wait=300)]
         thought = asyncio.create_task(mind.think(Prompt("Hi"), session="s"))
         await asyncio.wait_for(vendor.until(1), SOON)
 
@@ -56,14 +56,11 @@ async def test_a_thought_that_takes_too_long_is_hung_up_on(place: Place, *, stre
     async def hear(_: str) -> None:
         pass
 
-    async with Vendor() as before, brain(before, place) as first:
-        before.orders = [Order(Answer(GOOD))]
-        await first.think(Prompt("Hi"), session="s")  # what is loaded now takes no time later
-
-    async with Vendor() as vendor, brain(vendor, place, time_limit=2) as mind:
+    await warm(place)
+    async with Vendor() as vendor, brain(vendor, place, time_limit=3) as mind:
         # Alive, and for ever at it: no pause between two pieces is long.
         vendor.orders = [
-            Order(Answer(GOOD * 2000), pace=0.2, wait=0 if streams else 60),
+            Order(Answer(GOOD * 2000), pace=0.2, wait=0 if streams else 300),
         ]
 
         with pytest.raises(Transient, match="too long"):
@@ -76,7 +73,7 @@ async def test_a_thought_that_takes_too_long_is_hung_up_on(place: Place, *, stre
 @PLACES
 async def test_the_line_is_good_after_a_hang_up(place: Place) -> None:
     async with Vendor() as vendor, brain(vendor, place) as mind:
-        vendor.orders = [Order(wait=60), Order(Answer(GOOD))]
+        vendor.orders = [Order(wait=300), Order(Answer(GOOD))]
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(0.5):
                 await mind.think(Prompt("Hi"), session="s")
@@ -93,7 +90,7 @@ async def test_a_hundred_sessions_speak_at_once_and_none_hears_another(place: Pl
             wait=0.2,
         )
 
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(100):
             replies = await asyncio.gather(
                 *(mind.think(Prompt(f"I am name-{n} indeed"), session=f"s-{n}") for n in range(100))
             )

@@ -9,6 +9,7 @@ the tasks that were made for it and denied to all others, so no model can call i
 import asyncio
 import os
 import signal
+from asyncio import timeout
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -114,7 +115,7 @@ class CommandTool:
         code: int | None = None
         try:
             with suppress(TimeoutError):
-                async with asyncio.timeout(self._limit):
+                async with timeout(self._limit):
                     code = await process.wait()
             await _end(process)
             await asyncio.wait((reading,), timeout=_GRACE)

@@ -23,8 +23,10 @@ from remit.store.glance import glance
 
 _PAUSE: Final = 0.2  # seconds between two looks
 _PATIENCE: Final = 300.0  # seconds for one answer
+_PARTING: Final = 10.0  # seconds for a word about what has just happened
 _LAST: Final = ("--last", "-l")
 _GO_ON: Final = ACTIVE | {Status.NEW, Status.READY}  # and will by itself
+_TOLD: Final = frozenset({Status.NEEDS_REVIEW, Status.COMPLETED, Status.FAILED})
 
 
 def chat(
@@ -70,11 +72,21 @@ class _Chat:
                 self._news()
             elif line.strip():
                 self._say(line)
-        while follow and self._unfinished():
-            clock.pause(_PAUSE)
-            self._news()
+        if follow:
+            self._follow()
         self._news()
         return codes.DONE
+
+    def _follow(self) -> None:
+        """Stay until every task rests, and until it was said what came of it."""
+        while self._unfinished():
+            clock.pause(_PAUSE)
+            self._news()
+        # It is said a moment after it has happened; where the owner wants no word, there is none.
+        until = clock.seconds() + _PARTING
+        while self._untold() and clock.seconds() < until:
+            clock.pause(_PAUSE)
+            self._news()
 
     def _say(self, line: str) -> None:
         """Say it, and wait until it is answered."""
@@ -115,6 +127,20 @@ class _Chat:
         spoken = conversations.tasks_in(self._tx, self._talk)
         return any(task.status in _GO_ON and not (task.gaps or _is_far(task)) for task in spoken)
 
+    def _untold(self) -> bool:
+        """Whether something became of a task from here that nobody has spoken of yet."""
+        said = [turn for turn in conversations.turns(self._tx, self._talk) if turn.answers is None]
+        return any(
+            task.status in _TOLD
+            and self._is_from_here(task)
+            and not any(_tells_of(turn, task) for turn in said)
+            for task in conversations.tasks_in(self._tx, self._talk)
+        )
+
+    def _is_from_here(self, task: Task) -> bool:
+        place = conversations.birthplace(self._tx, task.id)
+        return place is not None and place.id == self._talk
+
 
 def _named(tx: Tx, wanted: str | None, *, last: bool) -> ConversationId | None:
     """The conversation that is gone on with; None is a new one."""
@@ -147,6 +173,12 @@ def _lines() -> Iterator[str | None]:
         if line is None:
             return
         yield line
+
+
+def _tells_of(turn: Turn, task: Task) -> bool:
+    """Whether it was said what has become of a task by now."""
+    told = any(ref.task_id == task.id for ref in turn.task_refs)
+    return told and turn.role is not Role.USER and turn.said_at >= task.last_updated
 
 
 def _is_far(task: Task) -> bool:

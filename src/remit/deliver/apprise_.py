@@ -13,6 +13,7 @@ import asyncio
 import json
 import re
 import sys
+from asyncio import timeout
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -179,7 +180,7 @@ async def _work(worker: Sequence[str], order: bytes, seconds: float) -> Report:
     except OSError as error:
         return Report(began=False, ended=f"it could not be started: {type(error).__name__}")
     told = bytearray()
-    limit = asyncio.timeout(seconds)
+    limit = timeout(seconds)
     try:
         async with limit:
             await _talk(process, order, told)

@@ -18,24 +18,35 @@ class Journal:
     def __init__(self, db: Database) -> None:
         self._db = db
         self._news = asyncio.Event()
+        self._ended = False
         db.on_commit(self._ring)
 
-    async def follow(self, since: int) -> AsyncIterator[Event]:
-        """Yield every event after `since`, in order, without a gap, for ever."""
-        async for page in self.pages(since):
+    async def follow(self, since: int, *, ends: bool = False) -> AsyncIterator[Event]:
+        """Yield every event after `since`, in order, without a gap, for ever.
+
+        One that `ends` comes to its end after `end`, when everything was told.
+        """
+        async for page in self.pages(since, ends=ends):
             for event in page:
                 yield event
 
-    async def pages(self, since: int) -> AsyncIterator[list[Event]]:
+    async def pages(self, since: int, *, ends: bool = False) -> AsyncIterator[list[Event]]:
         """The same, in handfuls: as many as there are, when there are any."""
         while True:
-            news = self._news
+            news, over = self._news, ends and self._ended
             found = await self._db.read(events.after, since, PAGE)
             if found:
                 since = found[-1].seq
                 yield found
+            elif over:
+                return
             else:
                 await news.wait()
+
+    def end(self) -> None:
+        """Nothing more is to come that anybody must wait for."""
+        self._ended = True
+        self._ring(0)
 
     async def of_task(self, task_id: TaskId, n: int = 0) -> list[Event]:
         return await self._db.read(events.of_task, task_id, n)

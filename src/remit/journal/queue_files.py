@@ -5,13 +5,13 @@ They follow the journal. Whatever a crash left behind is put right at the next s
 folder is held against the store, whole.
 """
 
-import asyncio
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
 from remit.journal.follow import Journal
+from remit.journal.whole import whole
 from remit.model import ids
 from remit.model.codec import JsonMap, stamp, text_of
 from remit.model.event import Event, Kind
@@ -31,15 +31,15 @@ _TELLING: Final = frozenset(
 
 
 async def keep_queue(journal: Journal, db: Database, folder: Path) -> None:
-    """Hold the folder against the store, then follow what happens, for ever."""
+    """Hold the folder against the store, then follow what happens until the journal ends."""
     since = await journal.last()
     queue = QueueFiles(folder)
-    await asyncio.to_thread(queue.replace_all, await db.read(_everything))
-    async for page in journal.pages(since):
+    await whole(queue.replace_all, await db.read(_everything))
+    async for page in journal.pages(since, ends=True):
         touched = _touched(page)
         if touched:
             found = await db.read(_of_tasks, touched)
-            await asyncio.to_thread(queue.replace_of, touched, found)
+            await whole(queue.replace_of, touched, found)
 
 
 class QueueFiles:

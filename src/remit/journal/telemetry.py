@@ -115,11 +115,11 @@ class Telemetry:
 
 
 async def keep_told(journal: Journal, since: int, telemetry: Telemetry | None) -> None:
-    """Tell of every event after a place, for ever; without a collector, of none."""
+    """Tell of every event after a place until the journal ends; without a collector, of none."""
     if telemetry is None:
         return
     try:
-        async for event in journal.follow(since):
+        async for event in journal.follow(since, ends=True):
             telemetry.note(event)
     finally:
         # What is left goes out, if somebody takes it; nobody waits for a collector that is away.

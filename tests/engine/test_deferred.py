@@ -1,0 +1,124 @@
+"""Who watches for the end of a group: survives a disk that takes nothing, looks only if it must."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, timedelta
+from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
+
+from remit.engine.deferred import Deferred
+from remit.errors import StoreTrouble
+from remit.model.contract import (
+    DEFERRED,
+    Contract,
+    ContractType,
+    Criterion,
+    Finding,
+    Result,
+    Timing,
+    Verdict,
+)
+from remit.model.deferred import Batch, Due
+from remit.model.status import Status
+from remit.model.task import Task
+from remit.store import deferred
+from remit.store.database import Database, Tx
+from remit.store.sqlite import Sqlite
+from remit.testing import FrozenClock
+from tests.engine.rig import until
+from tests.store.scene import Scene
+
+P = ParamSpec("P")
+T = TypeVar("T")
+LATE = Criterion("e2e", "It works", timing=Timing.DEFERRED)
+CONTRACT = Contract(ContractType.VERIFIABLE, (LATE,))
+PENDING = Verdict((Finding("e2e", Result.SKIPPED, DEFERRED),))
+
+
+@dataclass
+class Moody:
+    """A database whose first reads fail."""
+
+    db: Database
+    troubles: int = 0
+    reads: int = 0
+
+    async def read(
+        self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        self.reads += 1
+        if self.reads <= self.troubles:
+            raise StoreTrouble("the disk is full")
+        return await self.db.read(work, *args, **kwargs)
+
+    async def write(
+        self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        return await self.db.write(work, *args, **kwargs)
+
+    def on_commit(self, tell: Callable[[int], None]) -> None:
+        self.db.on_commit(tell)
+
+    async def close(self) -> None:
+        await self.db.close()
+
+
+@dataclass
+class Checks:
+    """Passes whatever it is given, and keeps it."""
+
+    seen: list[Batch] = field(default_factory=list)
+
+    async def check(self, batch: Batch, every: Sequence[Due]) -> tuple[Finding, ...]:
+        self.seen.append(batch)
+        return tuple(Finding(each.criterion.activity, Result.PASS) for each in every)
+
+
+def ended(scene: Scene) -> Task:
+    """Work whose verdict is pending, and which nobody holds any more."""
+    claim = scene.running(contract=CONTRACT, verdict=PENDING, assigned_agent="project:shop")
+    scene.finish(claim, "done", Status.COMPLETED)
+    return replace(claim.task, status=Status.COMPLETED)
+
+
+async def test_who_watches_goes_on_after_trouble_with_the_disk(tmp_path: Path) -> None:
+    scene = Scene(tmp_path / "agent.db")
+    task, clock, checks = ended(scene), FrozenClock(), Checks()
+    ids, db = scene.ids, Moody(Sqlite(tmp_path / "agent.db"), troubles=2)
+    scene.close()
+    late = Deferred(db, clock, ids, UTC, checks.check)
+    await late.put_off(task, "main", ("a.py",))
+
+    late.start()
+
+    async def is_checked() -> bool:
+        clock.advance(timedelta(hours=1))
+        return bool(checks.seen)
+
+    await until(is_checked)
+    await late.stop()
+    await late.stop()  # does no harm
+    assert len(checks.seen) == 1
+    assert db.reads > db.troubles
+    await db.close()
+
+
+async def test_where_nothing_waits_nobody_looks(tmp_path: Path) -> None:
+    scene = Scene(tmp_path / "agent.db")
+    task, clock, checks = ended(scene), FrozenClock(), Checks()
+    ids, db = scene.ids, Moody(Sqlite(tmp_path / "agent.db"))
+    scene.close()
+    late = Deferred(db, clock, ids, UTC, checks.check)
+
+    assert await late.catch_up() is None  # once, for what a process before it left
+    assert await late.catch_up() is None
+    assert db.reads == 1
+    assert await late.put_off(task, "main", ()) == 1
+    over = await late.catch_up()
+    assert over is not None
+    clock.jump(over)
+    assert await late.catch_up() is None
+
+    assert len(checks.seen) == 1
+    assert await db.read(deferred.every) == []
+    await db.close()

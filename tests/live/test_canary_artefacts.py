@@ -1,0 +1,99 @@
+"""Attacks 16, 48: what a provider repeats of our secrets is in nothing that is kept or told."""
+
+import asyncio
+import base64
+import logging
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from remit.engine.loops import keep_logs
+from remit.journal.queue_files import FOLDER, keep_queue
+from tests.live.channel_house import NAME, VERIFY, WHATSAPP, ChannelHouse
+from tests.live.test_canary import Ear
+from tests.live.whatsapp import SECRET, TOKEN, Order, Provider
+
+TOLD = (TOKEN, SECRET, VERIFY)
+GOSSIP = [
+    *(Order(status=code, code=190, details=f"bad {TOKEN}") for code in (400, 401, 403)),
+    *(Order(status=code, code=100, details=f"{TOKEN}x") for code in (404, 409, 422, 429)),
+    Order(status=500, body=f"<html>{TOKEN} {SECRET}</html>".encode()),
+    Order(status=400, body=f'{{"error": {{"message": "{TOKEN}"}}}}'.encode()),
+    Order(status=200, body=f'{{"messages": "{TOKEN}"}}'.encode()),
+]
+BEARER = {"Authorization": "Bearer " + "t" * 32}
+PAGES = ("/api/events?since=0", "/api/tasks", "/api/reviews", "/api/inbox", "/api/channels")
+
+
+@pytest.fixture
+def ear() -> Iterator[Ear]:
+    root, made = logging.getLogger(), Ear()
+    level = root.level
+    root.addHandler(made)
+    root.setLevel(1)
+    yield made
+    root.setLevel(level)
+    root.removeHandler(made)
+
+
+def _leaks(text: bytes) -> list[str]:
+    """Which secrets stand in some bytes, as they are or in the clothes of base64."""
+    return [
+        each
+        for each in TOLD
+        if each.encode() in text or base64.b64encode(each.encode()).rstrip(b"=")[:-1] in text
+    ]
+
+
+async def _all_told(house: ChannelHouse) -> dict[str, bytes]:
+    """Every answer of the API about what happened."""
+    tasks = [f"/api/tasks/{row}" for row in await _tasks(house)]
+    async with httpx2.AsyncClient(headers=BEARER, timeout=100, trust_env=False) as line:
+        every = (*PAGES, *tasks, *(f"{each}/log" for each in tasks))
+        return {path: (await line.get(house.url + path)).content for path in every}
+
+
+async def _tasks(house: ChannelHouse) -> list[str]:
+    found = await house.world.house.db.read(
+        lambda tx: tx.all("list_ids_like", {"prefix": "task-*"})
+    )
+    return [str(row["id"]) for row in found]
+
+
+@pytest.mark.parametrize("order", GOSSIP, ids=lambda order: f"{order.status}")
+async def test_what_a_provider_repeats_is_in_no_file_no_answer_and_no_log(
+    tmp_path: Path, ear: Ear, order: Order
+) -> None:
+    home = tmp_path / "home"
+    async with (
+        Provider() as provider,
+        ChannelHouse(home, WHATSAPP.format(url=provider.url)) as house,
+    ):
+        journal, db = house.world.house.journal, house.world.house.db
+        keeping = [
+            asyncio.create_task(keep_logs(journal, house.world.house.settings.logs)),
+            asyncio.create_task(keep_queue(journal, db, home / FOLDER)),
+        ]
+        await house.owner_wrote()
+        provider.orders = [order]
+        await house.send(NAME, "Good day.")
+        assert len(provider.heard) == 1
+        told = await _all_told(house)
+        await asyncio.wait(keeping, timeout=1)
+        for each in keeping:
+            each.cancel()
+            with suppress(asyncio.CancelledError):
+                await each
+
+    kept = {str(path): path.read_bytes() for path in home.rglob("*") if path.is_file()}
+    secrets = [name for name in kept if Path(name).name.startswith("secrets")]
+    assert len(secrets) == 1
+    assert _leaks(kept.pop(secrets[0])) == list(TOLD)  # where it may stand, it does
+    assert [name for name in kept if name.endswith((".db", ".jsonl", ".json"))]
+    assert all(len(text) > 20 for text in told.values())
+    assert {name: found for name, text in kept.items() if (found := _leaks(text))} == {}
+    assert {path: found for path, text in told.items() if (found := _leaks(text))} == {}
+    assert [line for line in ear.lines if _leaks(line.encode())] == []

@@ -1,0 +1,186 @@
+"""Mail in by real servers: pushed, numbered anew, cut off and found again; each mail once."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from remit.settings import load
+from remit.store import cues
+from remit.store.secrets import Secrets
+from remit.testing import World
+from remit.trigger.mail_watch import MailWatch
+from remit.wiring.ground import WallClock
+from tests.engine.rig import everything, until
+from tests.live.mail import PASSWORD, SERVERS, USER, Box, box
+from tests.trigger.mails import ANNA, OWNER, STRANGER, US, mail_from
+
+WAIT: Final = timedelta(minutes=1)
+SETTINGS: Final = f"""
+zone = "UTC"
+[channels.post]
+kind = "email"
+host = "127.0.0.1"
+port = 9
+security = "none"
+sender = "{USER}"
+owner = "{OWNER}"
+imap_host = "127.0.0.1"
+imap_port = {{port}}
+imap_security = "none"
+imap_user = "{USER}"
+imap_password = "mail"
+[doors.post]
+authserv_id = "{US}"
+contacts = "start"
+folder = "{{folder}}"
+poll = 5
+"""
+
+
+@pytest.fixture(scope="module", params=SERVERS)
+def server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Box]:
+    with box(None, tmp_path_factory.mktemp("imap"), request.param) as found:
+        yield found
+
+
+@asynccontextmanager
+async def house(home: Path, server: Box, folder: str = "INBOX") -> AsyncIterator[World]:
+    told = SETTINGS.format(port=server.port, folder=folder)
+    (home / "settings.toml").write_text(told)
+    (home / "contacts.yaml").write_text(f"- name: Anna\n  channels: {{email: {ANNA}}}\n")
+    Secrets(home).put("mail", PASSWORD)
+    async with World(home, settings=load({"REMIT_HOME": str(home)})) as world:
+        yield world
+
+
+def watch(world: World) -> MailWatch:
+    return world.house.doors.entrance.mailbox("post")
+
+
+def sent(server: Box, ident: str, folder: str = "INBOX", sender: str = ANNA) -> None:
+    server.put(folder, mail_from(sender, "Any time?", **{"Message-ID": f"<{ident}@home.example>"}))
+
+
+async def refs(world: World) -> list[str]:
+    return [task.source.ref for task in await everything(world)]
+
+
+async def test_what_was_there_before_is_left_alone_and_what_comes_is_read_once(
+    tmp_path: Path, server: Box
+) -> None:
+    await asyncio.to_thread(sent, server, "old")
+    async with house(tmp_path, server) as world:
+        door = watch(world)
+        assert await door.look() == 0
+        await asyncio.to_thread(sent, server, "new")
+        await asyncio.to_thread(sent, server, "strange", sender=STRANGER)
+        assert [await door.look(), await door.look()] == [2, 0]
+        assert await refs(world) == ["<new@home.example>"]
+        await world.restart()
+        assert await watch(world).look() == 0
+        found = await world.house.db.read(cues.latest)
+    assert {each.fate for each in found} == {cues.Fate.STARTED, cues.Fate.IGNORED}
+    assert all("Any time?" in str(each.body["text"]) for each in found)
+
+
+async def test_a_folder_that_is_numbered_anew_gives_nothing_twice_and_loses_nothing(
+    tmp_path: Path, server: Box
+) -> None:
+    def anew() -> None:
+        with server.connect() as imap:
+            imap.delete_folder("Work")
+            imap.create_folder("Work")
+
+    await asyncio.to_thread(server.make, "Work")
+    async with house(tmp_path, server, "Work") as world:
+        world.clock.jump(WallClock().now())  # the server knows no other time
+        door = watch(world)
+        await door.look()
+        before = (await world.house.db.read(cues.mark, "post"))["mark"]
+        await asyncio.to_thread(sent, server, "first", "Work")
+        assert await door.look() == 1
+        await asyncio.to_thread(anew)
+        for ident in ("first", "second"):
+            await asyncio.to_thread(sent, server, ident, "Work")
+        assert await door.look() == 2
+        assert await door.look() == 0
+        after = (await world.house.db.read(cues.mark, "post"))["mark"]
+        assert await refs(world) == ["<first@home.example>", "<second@home.example>"]
+    assert isinstance(before, dict)
+    assert isinstance(after, dict)
+    assert before["validity"] != after["validity"]
+
+
+async def test_a_mail_is_pushed_and_a_line_that_breaks_is_opened_again(
+    tmp_path: Path, server: Box
+) -> None:
+    async with house(tmp_path, server) as world:
+        door = watch(world)
+        await door.look()
+        door.start()
+        try:
+            await asyncio.to_thread(sent, server, "pushed")
+            await until(lambda: _has(world, "<pushed@home.example>"))
+        finally:
+            await door.close()
+        await asyncio.to_thread(sent, server, "later")
+        await world.restart()
+        again = watch(world)
+        again.start()
+        try:
+            await until(lambda: _has(world, "<later@home.example>"))
+        finally:
+            await again.close()
+
+
+async def _has(world: World, ref: str) -> bool:
+    return ref in await refs(world)
+
+
+async def test_a_mailbox_that_does_not_open_is_said_to_be_shut_and_tried_again(
+    tmp_path: Path, server: Box
+) -> None:
+    async with house(tmp_path, server) as world:
+        await watch(world).look()
+        Secrets(tmp_path).put("mail", "wrong-password-77")
+        door = watch(world)
+        door.start()
+
+        async def complained() -> bool:
+            return "cannot be read" in str(
+                (await world.house.db.read(cues.mark, "post")).get("why")
+            )
+
+        await until(complained)
+        Secrets(tmp_path).put("mail", PASSWORD)
+        await asyncio.to_thread(sent, server, "after")
+
+        async def back() -> bool:
+            world.clock.advance(WAIT)
+            return await _has(world, "<after@home.example>")
+
+        async def forgiven() -> bool:
+            return "why" not in await world.house.db.read(cues.mark, "post")
+
+        await until(back)
+        await until(forgiven)
+        await door.close()
+
+
+async def test_a_giant_mail_is_read_as_far_as_it_goes(tmp_path: Path, server: Box) -> None:
+    async with house(tmp_path, server) as world:
+        door = watch(world)
+        await door.look()
+        raw = mail_from(ANNA, "word " * 400_000, **{"Message-ID": "<giant@home.example>"})
+        await asyncio.to_thread(server.put, "INBOX", raw)
+        assert await door.look() == 1
+        (task,) = await everything(world)
+    assert len(str(task.context["outside"]).encode()) <= 60_000
+    assert str(task.context["outside"]).endswith("[The rest was left out.]")
