@@ -43,6 +43,7 @@ TABLES: dict[str, str] = {
     "prompt": "A task put into words, for one thought",
     "contracts": "What would prove a task done, said before the work; the target is 50 ms",
     "rules": "A task ranked by 1,000 rules; the targets: 10,000 in a second, loaded in 1 s",
+    "recall": "Tasks like one: 10,000 and 100,000 snippets kept and searched; what a probe finds",
     "verify": "A check of a repository of 1,000 files in the sandbox, beside the bare command",
     "continuity": "What a model is told at run 1, 10, 50, 100 of a daily series (characters / 4)",
 }
@@ -184,6 +185,26 @@ SUBJECTS: tuple[Subject, ...] = (
     Subject(
         "rules-loop", "the same with re, rule by rule", "rules", "peer",
         "bench.peers.bare_rules:run", 200, 20,
+    ),
+    Subject(
+        "recall-probe", "30 questions in other words, 3 languages", "recall", "ours",
+        "bench.ours.recall:probe", 66, 66,
+    ),
+    Subject(
+        "recall-read", "MiniLM in numpy", "recall", "ours",
+        "bench.ours.recall:read", 500, 50,
+    ),
+    Subject(
+        "recall-10k", "Qdrant in the process, 10,000", "recall", "ours",
+        "bench.ours.recall:edge", 10_000, 1_000,
+    ),
+    Subject(
+        "recall-100k", "Qdrant in the process, 100,000", "recall", "ours",
+        "bench.ours.recall:edge", 100_000, 1_000, seconds=900,
+    ),
+    Subject(
+        "recall-client", "qdrant-client's local mode, 10,000", "recall", "peer",
+        "bench.ours.recall:local", 10_000, 1_000, packages=("qdrant-client",),
     ),
     Subject(
         "verify", "remit, copied, in a sandbox", "verify", "ours",

@@ -6,6 +6,7 @@ becomes of the rest. It is a view of what is kept: nothing is deleted for it.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, tzinfo
 from functools import reduce
 from typing import Final, TypeAlias
@@ -22,6 +23,8 @@ from remit.store.sessions import Past, Reported, Said, Shared, Summary
 
 # Given the summary so far and the runs to be added, in words: the new summary, or None.
 Summarise: TypeAlias = Callable[[str, Sequence[str]], Awaitable[str | None]]
+# Given a task: what other work like it came to.
+Remind: TypeAlias = Callable[[Task], Awaitable[tuple[Snippet, ...]]]
 
 WHOLE: Final = 3  # how many runs are never summed up
 MOST_RUNS: Final = 10  # when so many are not, the older ones are
@@ -36,16 +39,33 @@ _LINE: Final = 240
 
 
 class Recall:
-    """`summarise` asks a model; without one, code does what code can."""
+    """`summarise` asks a model; without one, code does what code can. `remind` looks elsewhere."""
 
     def __init__(
-        self, db: Database, *, summarise: Summarise | None = None, zone: tzinfo = UTC
+        self,
+        db: Database,
+        *,
+        summarise: Summarise | None = None,
+        zone: tzinfo = UTC,
+        remind: Remind | None = None,
     ) -> None:
         self._db = db
+        self._remind = remind
         self._summarise = summarise
         self._zone = zone
 
+    def reminded(self, remind: Remind) -> "Recall":
+        """The same, with other work like a task's."""
+        return Recall(self._db, summarise=self._summarise, zone=self._zone, remind=remind)
+
     async def like(self, task: Task) -> Memory:
+        """What the session came to so far, and other work like this."""
+        memory = await self._of_session(task)
+        alike = await self._remind(task) if self._remind else ()
+        taint = _worst([memory.taint, *(each.taint for each in alike)])
+        return replace(memory, alike=alike, taint=taint)
+
+    async def _of_session(self, task: Task) -> Memory:
         """Only a series and a retry share their session with something earlier."""
         if task.series_id is None and task.retry_of is None:
             return Memory()

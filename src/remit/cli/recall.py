@@ -1,0 +1,129 @@
+"""`remit recall`: tasks like others, how their index stands, to be made anew, or switched off."""
+
+from typing import Annotated, Final, cast
+
+from cyclopts import App
+
+from remit import settings as house_settings
+from remit.cli import codes, door, find, out, progress, words
+from remit.cli.options import AsJson, flag
+from remit.cli.out import Ink, Piece
+from remit.model.codec import JsonMap
+from remit.model.ids import TaskId
+from remit.settings import DEFAULT_FILE, Settings, edit
+from remit.store.glance import glance
+
+_LETTERS: Final = 8  # as few letters of an id may be typed; fewer are words
+_COLOURS: Final = {"both": "green", "meaning": "cyan", "words": "dim"}
+
+app = App(name="recall")
+
+Like = Annotated[str, flag("Words, or the id of a task.")]
+Limit = Annotated[int, flag("How many at most; 5 if not said.", "--limit", "-n")]
+
+
+@app.default
+@app.command(name="status")
+def status(*, json: AsJson = False) -> int:
+    """How many tasks the index holds, who reads them, and what is wrong."""
+    settings = house_settings.load()
+    with door.opened(settings) as way:
+        state = way.recall_state()
+        _show(settings, state, serves=way.serves, json=json)
+    return codes.DONE
+
+
+@app.command(name="find")
+def find_(like: Like, /, *, limit: Limit = 5, json: AsJson = False) -> int:
+    """Tasks like one, or like some words: by meaning, and by the words they share."""
+    settings = house_settings.load()
+    with door.opened(settings) as way:
+        found = way.find_like(_meant(settings, like), limit)
+    alike = cast("list[JsonMap]", found["alike"])
+    if json:
+        out.emit({"alike": found["alike"]})
+        return codes.DONE
+    if not alike:
+        out.say("Nothing is like it.")
+        return codes.DONE
+    rows: list[list[Piece]] = [[Ink(each, "dim") for each in ("ID", "BY", "SCORE", "TITLE")]]
+    with glance(settings.database) as tx:
+        for each in alike:
+            task, by = cast("JsonMap", each["task"]), str(each["by"])
+            near = f"{float(str(each['score'])):.2f}" if by != "words" else ""
+            short = find.short(tx, TaskId(str(task["id"])))
+            rows.append([Ink(short, "dim"), Ink(by, _COLOURS[by]), near, str(task["title"])])
+    out.table(rows)
+    return codes.DONE
+
+
+@app.command
+def rebuild(*, json: AsJson = False) -> int:
+    """Make the index anew, from the tasks; nothing else waits for it."""
+    settings = house_settings.load()
+    with door.opened(settings) as way, progress.measured("Reading tasks") as told:
+        state = way.rebuild_recall(told)
+    _show(settings, state, serves=True, json=json)
+    return codes.FAILED if state["trouble"] else codes.DONE
+
+
+@app.command
+def off(*, json: AsJson = False) -> int:
+    """Delete the index, and keep none until `remit recall on`."""
+    settings = house_settings.load()
+    with door.opened(settings) as way:
+        state = way.turn_recall_off()
+    edit.put(settings.home / "settings.toml", "recall", {"store": "off"}, DEFAULT_FILE)
+    _show(settings, state, serves=True, json=json)
+    return codes.DONE
+
+
+@app.command
+def on(*, json: AsJson = False) -> int:
+    """Keep an index in this process again, from the next start on."""
+    settings = house_settings.load()
+    if settings.recall.is_off:
+        edit.put(settings.home / "settings.toml", "recall", {"store": "embedded"}, DEFAULT_FILE)
+        settings = house_settings.load()
+    if json:
+        out.emit({"store": settings.recall.store})
+    else:
+        out.say("Recall is on. A Remit that runs begins with it at its next start.")
+    return codes.DONE
+
+
+def _meant(settings: Settings, like: str) -> str:
+    """The whole id of a task, if the words are the beginning of one."""
+    letters = like.strip().upper().removeprefix("TASK-")
+    if len(letters) < _LETTERS or not letters.isalnum() or not any(map(str.isdigit, letters)):
+        return like
+    with glance(settings.database) as tx:
+        return find.task(tx, like)
+
+
+def _show(settings: Settings, state: JsonMap, *, serves: bool, json: bool) -> None:
+    if json:
+        out.emit(state)
+        return
+    if not state["on"]:
+        out.line("Recall is off; `remit recall on` begins again. Words are still found.")
+        return
+    held, tasks = int(str(state["snippets"])), int(str(state["tasks"]))
+    rows: list[list[Piece]] = [
+        [Ink("Holds", "dim"), f"{held:,} of {words.count(tasks, 'task')}"],
+        [Ink("Kept by", "dim"), str(state["store"])],
+        [Ink("Read by", "dim"), str(state["embedder"])],
+    ]
+    if settings.recall.store == "embedded":
+        rows.append([Ink("On disk", "dim"), f"{_size(settings) / 1e6:,.1f} MB"])
+    if state["trouble"]:
+        rows.append([Ink("Trouble", "dim"), Ink(str(state["trouble"]), "red")])
+    out.table(rows)
+    if held < tasks and not serves:
+        out.say(Ink("The rest is read while Remit is up, or by `remit recall rebuild`.", "dim"))
+
+
+def _size(settings: Settings) -> int:
+    """What the index takes on the disk; a file with holes in it takes less than its length."""
+    files = (settings.home / "recall").rglob("*")
+    return sum(each.stat().st_blocks * 512 for each in files if each.is_file())

@@ -1,0 +1,30 @@
+"""An ear that says so when what it heard looks like something it heard before.
+
+It only says so. What was asked for is stored and under way by then, whatever it looks like.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import TypeAlias
+
+from remit.intake.admit import Ear
+from remit.intake.extract import Extraction
+from remit.intake.heard import Heard, Message
+from remit.model.task import Task
+
+# Given a task: a sentence about another that it looks like, if there is one.
+Twin: TypeAlias = Callable[[Task], Awaitable[str | None]]
+
+
+class Attentive:
+    def __init__(self, ear: Ear, twin: Twin) -> None:
+        self._ear = ear
+        self._twin = twin
+
+    async def hear(self, message: Message) -> Heard:
+        heard = await self._ear.hear(message)
+        said = [await self._twin(task) for task in heard.tasks]
+        return replace(heard, alike=tuple(each for each in said if each))
+
+    async def read(self, message: Message) -> Extraction:
+        return await self._ear.read(message)

@@ -1,0 +1,46 @@
+"""Tasks that are like one another: what an index of them holds, and what it finds."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from remit.model.codec import JsonMap
+from remit.model.ids import SessionId, TaskId
+from remit.model.task import Taint, Task
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """One task in the index: where its words lie, and what stands beside them."""
+
+    task_id: TaskId
+    vector: Sequence[float]
+    beside: JsonMap = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A task that lies near what was asked for; 1 is the same, 0 has nothing to do with it."""
+
+    task_id: TaskId
+    score: float
+    session_id: SessionId | None = None
+    taint: Taint = Taint.OWNER
+
+
+class By(StrEnum):
+    """What two tasks were found to have in common."""
+
+    MEANING = "meaning"
+    WORDS = "words"
+    BOTH = "both"
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """A task that is like another, or like some words."""
+
+    task: Task
+    by: By
+    score: float  # how near in meaning; 0 if only words are shared
+    taint: Taint = Taint.OWNER  # the worse of what its row says and what the index says

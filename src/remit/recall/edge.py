@@ -1,0 +1,174 @@
+"""Qdrant's own engine in this process: a folder of the home, and no server.
+
+Its log of writes is off. What was deleted would stay readable in it; and what a crash takes is made
+anew from the tasks. So each verb that writes flushes, and a folder that cannot be read is begun
+anew: `opened` says so.
+"""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, cast
+
+import qdrant_edge as qdrant
+
+from remit.errors import StoreTrouble
+from remit.model.codec import JsonMap
+from remit.model.ids import SessionId, TaskId
+from remit.model.likeness import Indexed, Near
+from remit.recall import snippets
+
+NAME: Final = "qdrant-edge"
+_LOCK: Final = "lock"
+# So many kilobytes of vectors are looked through one by one; above it, tidying makes a graph.
+_LOOKED_THROUGH: Final = 64_000
+
+
+class EdgeStore:
+    """One folder, one process: a second one is told so."""
+
+    def __init__(self, folder: Path, size: int) -> None:
+        self._folder = folder / snippets.COLLECTION
+        self._size = size
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._held = _hold(folder)
+        self.began_anew = False  # it was damaged, or made for other vectors
+        try:
+            self._shard = self._open()
+        except BaseException:
+            os.close(self._held)
+            raise
+
+    def put(self, some: Sequence[Indexed]) -> None:
+        points = [
+            qdrant.Point(snippets.point(each.task_id), list(each.vector), dict(each.beside))
+            for each in some
+        ]
+        with _said("written"):
+            self._shard.update(qdrant.UpdateOperation.upsert_points(points))
+            self._shard.flush()
+
+    def mark(self, task_id: TaskId, beside: JsonMap) -> None:
+        with _said("written"):
+            told = qdrant.UpdateOperation.overwrite_payload([snippets.point(task_id)], dict(beside))
+            self._shard.update(told)
+            self._shard.flush()
+
+    def drop(self, tasks: Sequence[TaskId]) -> None:
+        gone = [snippets.point(each) for each in tasks]
+        with _said("written"):
+            self._shard.update(qdrant.UpdateOperation.delete_points(list(gone)))
+            self._shard.flush()
+
+    def near(
+        self, vector: Sequence[float], most: int, without: Sequence[SessionId] = ()
+    ) -> list[Near]:
+        asked = qdrant.QueryRequest(
+            limit=most,
+            query=qdrant.Query.Nearest(list(vector)),
+            filter=_but(without) if without else None,
+            with_payload=["task_id", "session", "taint"],
+        )
+        with _said("searched"):
+            found = self._shard.query(asked)
+        return [snippets.near(each.score, cast("JsonMap", each.payload or {})) for each in found]
+
+    def count(self) -> int:
+        with _said("counted"):
+            return self._shard.count(qdrant.CountRequest(exact=True))
+
+    def clear(self) -> None:
+        with _said("cleared"):
+            self._shard.close()
+            self._shard = self._create()
+
+    def tidy(self) -> None:
+        with _said("tidied"):
+            self._shard.optimize()
+            self._shard.flush()
+
+    def close(self) -> None:
+        try:
+            with _said("closed"):
+                self._shard.flush()
+                self._shard.close()
+        finally:
+            os.close(self._held)
+
+    def _open(self) -> qdrant.EdgeShard:
+        if not (self._folder / "segments").exists():
+            return self._create()
+        try:
+            with _said("opened"):
+                shard = qdrant.EdgeShard.load(str(self._folder), _config(self._size))
+                shard.query(_first(self._size))  # what cannot be searched is not whole
+        except StoreTrouble:
+            self.began_anew = True
+            return self._create()
+        return shard
+
+    def _create(self) -> qdrant.EdgeShard:
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.mkdir(mode=0o700)
+        with _said("made"):
+            shard = qdrant.EdgeShard.create(str(self._folder), _config(self._size))
+            # Without it every search would unpack what stands beside every vector.
+            kind = qdrant.PayloadSchemaType.Keyword
+            shard.update(qdrant.UpdateOperation.create_field_index("session", kind))
+            return shard
+
+
+def _config(size: int) -> qdrant.EdgeConfig:
+    """One thread each: who searches or tidies must not take the machine from who works."""
+    return qdrant.EdgeConfig(
+        vectors=qdrant.EdgeVectorParams(size=size, distance=qdrant.Distance.Cosine),
+        hnsw_config=qdrant.HnswIndexConfig(16, 100, 10_000, max_indexing_threads=1),
+        optimizers=qdrant.EdgeOptimizersConfig(
+            # The least that was dropped is taken from the disk.
+            deleted_threshold=1e-9,
+            vacuum_min_vector_number=1,
+            default_segment_number=1,
+            indexing_threshold=_LOOKED_THROUGH,
+        ),
+        max_search_threads=1,
+        wal_enabled=False,
+    )
+
+
+def _first(size: int) -> qdrant.QueryRequest:
+    return qdrant.QueryRequest(limit=1, query=qdrant.Query.Nearest([1.0] + [0.0] * (size - 1)))
+
+
+def _but(sessions: Sequence[SessionId]) -> qdrant.Filter:
+    theirs = qdrant.FieldCondition(
+        key="session", match=qdrant.MatchAny([str(each) for each in sessions])
+    )
+    return qdrant.Filter(must_not=[theirs])
+
+
+def _hold(folder: Path) -> int:
+    held = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(held)
+        sentence = f"Another process uses the index in {folder}; what is alike is not looked for."
+        raise StoreTrouble(sentence) from None
+    return held
+
+
+@contextmanager
+def _said(what: str) -> Iterator[None]:
+    """Whatever the engine says, in a sentence; it may even panic, which is no common error."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        sentence = f"The index of recall cannot be {what}: {str(error)[:300]}"
+        raise StoreTrouble(sentence.rstrip(".") + ".") from error

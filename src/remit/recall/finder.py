@@ -1,0 +1,147 @@
+"""Tasks like one, or like some words: by meaning and by the words they share, ranked together.
+
+Each way gives its own order, and a task is worth the sum of its places there (reciprocal rank
+fusion). So what both ways find stands first, and where one of them is blind, as the default
+embedder is for most languages, the other still finds something.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from remit.errors import StoreTrouble
+from remit.model.ids import SessionId, TaskId
+from remit.model.likeness import Alike, By, Near
+from remit.model.task import Task
+from remit.recall import snippets
+from remit.recall.library import Library
+from remit.store import recall
+from remit.store.database import Database
+
+CUT: Final = 0.3  # below it two texts have nothing to do with each other
+WIDE: Final = 30  # so far each way looks
+_ROUNDS: Final = 3  # looks, where one series fills the first one
+_FUSE: Final = 60  # how little a place matters against being found at all
+_CROWD: Final = 5  # places after which what is near is near only as everything is
+_ABOVE: Final = 0.12  # so much nearer than that lies what has to do with each other
+_SAME: Final = 0.62  # nearer than that is near in any crowd
+_SURE: Final = 3  # places among the words that count if it is near as well
+
+
+class Finder:
+    """Without a library it looks for words alone."""
+
+    def __init__(
+        self, db: Database, library: Library | None, hide: Callable[[str], str] = str
+    ) -> None:
+        self._db = db
+        self.library = library  # None: it is off
+        self._hide = hide
+
+    async def like(
+        self, task: Task, most: int, fits: Callable[[Task], bool] = lambda _: True
+    ) -> list[Alike]:
+        """Other work that is surely like a task's; of each session the best one.
+
+        The default embedder finds all German texts alike, to a degree. So how near counts as near
+        is read off all that lies around.
+        """
+        text = snippets.words(task, self._hide)
+        near = await self.by_meaning(text, most, [task.session_id])
+        if not near:
+            return []
+        worded = await self._db.read(recall.worded, text, WIDE)
+        sure = {*_outstanding(near), *({each.task_id for each in near} & {*worded[:_SURE]})}
+
+        def surely(other: Task) -> bool:
+            return other.id in sure and fits(other)
+
+        return await self._ranked(near, worded, most, surely, task)
+
+    async def find(
+        self, text: str, most: int, fits: Callable[[Task], bool] = lambda _: True
+    ) -> list[Alike]:
+        """Work that may be like some words, for whoever chooses himself."""
+        near = await self.by_meaning(text, most, [])
+        worded = await self._db.read(recall.worded, text, WIDE)
+        return await self._ranked(near, worded, most, fits, None)
+
+    async def ready(self, text: str) -> Sequence[float] | None:
+        """Where a text lies, if that can be said at once."""
+        library = self.library
+        return await library.vector(text) if library is not None and library.is_open else None
+
+    async def near(
+        self, vector: Sequence[float], most: int, without: Sequence[SessionId]
+    ) -> list[Near]:
+        """What lies near a place; nothing if the library is shut."""
+        if self.library is None:
+            return []
+        try:
+            return await self.library.look(vector, most, without)
+        except StoreTrouble as error:
+            self.library.fail(error)
+            return []
+
+    async def _ranked(
+        self,
+        near: Sequence[Near],
+        worded: Sequence[TaskId],
+        most: int,
+        fits: Callable[[Task], bool],
+        but: Task | None,
+    ) -> list[Alike]:
+        order = fused([each.task_id for each in near], worded)
+        found = await self._db.read(recall.named, order) if order else []
+        by_meaning = {each.task_id: each for each in near}
+        kept = [task for task in found if task.deleted_at is None and fits(task)]
+        alike = [_alike(task, by_meaning.get(task.id), worded) for task in kept]
+        return _one_a_session(alike, but)[:most]
+
+    async def by_meaning(
+        self, text: str, most: int, without: Sequence[SessionId] = ()
+    ) -> list[Near]:
+        """What lies near some words, whatever words it uses."""
+        vector = await self.library.vector(text) if self.library else None
+        found: list[Near] = []
+        for _ in range(_ROUNDS if vector is not None else 0):
+            some = await self.near(vector or (), WIDE, without)
+            found += [each for each in some if each.score >= CUT]
+            sessions = {each.session_id for each in found if each.session_id}
+            if len(some) < WIDE or some[-1].score < CUT or len(sessions) >= most:
+                break
+            without = [*without, *sessions]
+        return found
+
+
+def fused(*ways: Sequence[TaskId]) -> list[TaskId]:
+    """All that was found, what both ways find first."""
+    worth: dict[TaskId, float] = {}
+    for way in ways:
+        for place, each in enumerate(way):
+            worth[each] = worth.get(each, 0) + 1 / (_FUSE + place)
+    return sorted(worth, key=lambda each: -worth[each])
+
+
+def _outstanding(near: Sequence[Near]) -> set[TaskId]:
+    """What lies nearer than the crowd; where there is no crowd, whatever is near."""
+    crowd = [each.score for each in near[_CROWD:]]
+    cut = min(sum(crowd) / len(crowd) + _ABOVE, _SAME) if crowd else CUT
+    return {each.task_id for each in near if each.score >= cut}
+
+
+def _alike(task: Task, near: Near | None, worded: Sequence[TaskId]) -> Alike:
+    if near is None:
+        return Alike(task, By.WORDS, 0, task.taint)
+    by = By.BOTH if task.id in worded else By.MEANING
+    return Alike(task, by, near.score, task.taint.joined(near.taint))
+
+
+def _one_a_session(found: Sequence[Alike], but: Task | None) -> list[Alike]:
+    """Runs of one work are one; they come in the order of the best."""
+    seen = {but.session_id} if but else set()
+    kept: list[Alike] = []
+    for each in found:
+        if each.task.session_id not in seen:
+            seen.add(each.task.session_id)
+            kept.append(each)
+    return kept

@@ -1,0 +1,213 @@
+"""Follows the journal and keeps the index in step with the tasks, in its own time.
+
+First the store has it, then the rows say so; a crash in between does the same thing once more. What
+is new is read in handfuls, of what is old the newest first, on a thread that lets all others go
+before it.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final, TypeAlias
+
+from remit.errors import Failed, StoreTrouble
+from remit.model.event import Event, Kind
+from remit.model.ids import TaskId
+from remit.model.likeness import Indexed
+from remit.model.status import TERMINAL
+from remit.model.task import Task
+from remit.ports import Clock, SnippetStore
+from remit.recall import snippets
+from remit.recall.library import Library
+from remit.store import events, recall
+from remit.store.database import Database
+from remit.store.recall import Read
+
+# Given a task that has just come in, and where it lies.
+Arrived: TypeAlias = Callable[[Task, Sequence[float]], Awaitable[None]]
+
+HANDFUL: Final = 16
+PAUSE: Final = 1.0  # seconds after which what is new is read: by then several are
+RETRY: Final = 60.0  # seconds until it is tried again when something was wrong
+FAR: Final = 2_000  # events that may be looked at again after a cut
+TIDY_EVERY: Final = timedelta(minutes=1)
+_REST: Final = 100  # times as long as tidying took, it is left alone then
+_PAGE: Final = 500
+_LOG: Final = logging.getLogger("remit.recall")
+
+
+@dataclass(slots=True)
+class _Place:
+    """How far it is."""
+
+    since: int  # the last event that was looked at
+    kept: int  # the same, on the disk
+    below: int | None = None  # tasks with a lower number may lack in the index; 0: none does
+
+
+@dataclass(slots=True)
+class _Changes:
+    """What is to be done to the store, and what the rows say then."""
+
+    texts: list[tuple[Task, str]] = field(default_factory=list)
+    marks: list[Task] = field(default_factory=list)
+    gone: list[TaskId] = field(default_factory=list)
+    read: list[Read] = field(default_factory=list)
+
+
+class Indexer:
+    def __init__(
+        self,
+        db: Database,
+        clock: Clock,
+        library: Library,
+        hide: Callable[[str], str],
+        arrived: Arrived,
+    ) -> None:
+        self._db = db
+        self._clock = clock
+        self._library = library
+        self._hide = hide
+        self._arrived = arrived
+        self._news = asyncio.Event()
+        self._untidy = False
+        self._tidy_at: datetime | None = None  # not before
+        db.on_commit(lambda _: self._news.set())
+
+    async def run(self) -> None:
+        """Keep in step, for ever; what goes wrong is said, and tried again later."""
+        while True:
+            try:
+                await self._wait_for_work()
+                await self._library.open()
+                await self._follow(await self._begin())
+            except (StoreTrouble, Failed) as error:
+                _LOG.warning("%s It is tried again in %g s; all else goes on.", error, RETRY)
+                self._library.fail(error)
+                await self._library.close()
+                await self._clock.sleep(RETRY)
+
+    async def catch_up(self, told: Callable[[], Awaitable[None]]) -> None:
+        """Read all that there is to read now; `told` is called after each handful."""
+        await self._library.open()
+        place = await self._begin()
+        while await self._some(place):
+            await told()
+        await self.tidy()
+
+    async def tidy(self) -> None:
+        """Take from the disk what was dropped."""
+        if self._untidy:
+            begun = self._clock.now()
+            await self._library.do(lambda store: store.tidy())
+            self._untidy, now = False, self._clock.now()
+            self._tidy_at = now + max(TIDY_EVERY, _REST * (now - begun))
+
+    async def _wait_for_work(self) -> None:
+        """An idle house loads nothing: not before something has happened that was not read."""
+        while True:
+            self._news.clear()
+            upto, last = await self._db.read(recall.upto), await self._db.read(events.last)
+            if last > (upto or 0):
+                break
+            await self._news.wait()
+        await self._clock.sleep(PAUSE)
+
+    async def _begin(self) -> _Place:
+        upto = await self._db.read(recall.upto)
+        if upto is None:
+            upto = await self._db.read(events.last)
+            await self._db.write(recall.keep, (), (), upto)
+        return _Place(upto, upto)
+
+    async def _follow(self, place: _Place) -> None:
+        while True:
+            self._news.clear()
+            if await self._some(place):
+                continue
+            if self._tidy_at is None or self._clock.now() >= self._tidy_at:
+                await self.tidy()
+            await self._news.wait()
+            await self._clock.sleep(PAUSE)
+
+    async def _some(self, place: _Place) -> bool:
+        """Do a handful: what has happened first, then what is old; False if there is none."""
+        page = await self._db.read(events.after, place.since, _PAGE)
+        if page:
+            await self._page(page, place)
+        elif place.below != 0:
+            missing, place.below = await self._db.read(recall.unread, place.below, HANDFUL)
+            await self._index(missing, ())
+            self._untidy = self._untidy or not missing
+        return bool(page) or place.below != 0
+
+    async def _page(self, page: Sequence[Event], place: _Place) -> None:
+        if any(event.kind is Kind.STORE_RESTORED for event in page):
+            # Another past is in place: what was read of the one that is gone counts no more.
+            await self._db.write(recall.forget)
+            await self._library.close()
+            await self._library.open()
+            place.below = None
+        touched = _touched(page)
+        fresh = {event.task_id for event in page if event.kind is Kind.TASK_CREATED}
+        for start in range(0, len(touched), HANDFUL):
+            await self._index(touched[start : start + HANDFUL], fresh)
+        place.since = page[-1].seq
+        if touched or place.since - place.kept >= FAR:
+            await self._db.write(recall.keep, (), (), place.since)
+            place.kept = place.since
+
+    async def _index(self, some: Sequence[TaskId], fresh: Collection[TaskId | None]) -> None:
+        found = await self._db.read(recall.look, some) if some else []
+        changes = _Changes()
+        for task, read in found:
+            self._compare(task, read, changes)
+        vectors = await self._library.embed([text for _, text in changes.texts])
+        points = [
+            Indexed(task.id, vector, snippets.beside(task, text))
+            for (task, text), vector in zip(changes.texts, vectors, strict=True)
+        ]
+        if changes.read or changes.gone:
+            await self._library.do(lambda store: self._apply(store, points, changes))
+            await self._db.write(recall.keep, changes.read, changes.gone, None)
+            self._untidy = self._untidy or bool(changes.gone)
+        for (task, _), vector in zip(changes.texts, vectors, strict=True):
+            if task.id in fresh:
+                await self._arrived(task, vector)
+
+    def _compare(self, task: Task, read: Read | None, changes: _Changes) -> None:
+        """Note what of a task is not in the index as it stands now."""
+        if task.deleted_at is not None:
+            if read is not None:
+                changes.gone.append(task.id)
+            return
+        text = snippets.words(task, self._hide)
+        now = Read(task.id, snippets.digest(text), snippets.digest_of(snippets.beside(task, "")))
+        if read is None or read.words != now.words:
+            changes.texts.append((task, text))
+            changes.read.append(now)
+        elif read != now:
+            changes.marks.append(task)
+            changes.read.append(now)
+
+    def _apply(self, store: SnippetStore, points: list[Indexed], changes: _Changes) -> None:
+        if points:
+            store.put(points)
+        for task in changes.marks:
+            store.mark(task.id, snippets.beside(task, snippets.words(task, self._hide)))
+        if changes.gone:
+            store.drop(changes.gone)
+
+
+def _touched(page: Sequence[Event]) -> list[TaskId]:
+    """The tasks of which the index may not know the words, or how they ended."""
+    told = (event.task_id for event in page if _tells(event))
+    return list(dict.fromkeys(task_id for task_id in told if task_id is not None))
+
+
+def _tells(event: Event) -> bool:
+    if event.kind is Kind.TASK_MOVED:
+        return event.data["to"] in TERMINAL
+    return event.kind in (Kind.TASK_CREATED, Kind.TASK_UPDATED)

@@ -1,0 +1,180 @@
+"""The embedder and the store together: opened when first needed, and done without if need be.
+
+Whatever is wrong with one of them is kept as a sentence for whoever asks how recall stands. Nothing
+here ever stops a task: who looks for what is near and finds the library shut finds nothing.
+"""
+
+import asyncio
+import os
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final, ParamSpec, Protocol, TypeVar, runtime_checkable
+
+from remit.errors import RemitError, StoreTrouble
+from remit.model.ids import SessionId
+from remit.model.likeness import Near
+from remit.ports import Embedder, SnippetStore
+from remit.store import recall
+from remit.store.database import Database
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+PATIENCE: Final = 5.0  # seconds that a question may take
+_NICE: Final = 5  # so much later than others the thread gets its turn that indexes
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """How the parts are made. That blocks and may raise: much is loaded, or is not there."""
+
+    embedder: Callable[[ThreadPoolExecutor], Embedder]
+    store: Callable[[int], SnippetStore]  # for vectors of that length
+    name: str  # of the store, for a reader
+
+
+@runtime_checkable
+class Closes(Protocol):
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    embedder: Embedder
+    store: SnippetStore
+
+    async def close(self) -> None:
+        if isinstance(self.embedder, Closes):
+            await self.embedder.close()
+
+
+class Library:
+    def __init__(self, db: Database, means: Means) -> None:
+        self._db = db
+        self._means = means
+        self._opening: asyncio.Task[None] | None = None
+        self._open: _Open | None = None
+        self._pool: ThreadPoolExecutor | None = None
+        self.trouble: str | None = None  # why it is shut, if something is wrong
+
+    @property
+    def name(self) -> str:
+        return self._means.name
+
+    @property
+    def is_open(self) -> bool:
+        return self._open is not None
+
+    async def open(self) -> None:
+        """Have everything at hand; raises `StoreTrouble` if that cannot be."""
+        if self._open is None:
+            # Who asked may lose patience; a store that is half open must not get lost for that.
+            await asyncio.shield(self.begin_to_open())
+
+    def begin_to_open(self) -> "asyncio.Task[None]":
+        if self._opening is None:
+            self._opening = asyncio.create_task(self._try_to_open())
+            self._opening.add_done_callback(self._tried)
+        return self._opening
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        return await self._parts.embedder.embed(texts) if texts else []
+
+    async def do(self, work: Callable[[SnippetStore], T]) -> T:
+        """Have something done with the store, where nobody waits for it."""
+        return await self._run(work, self._parts.store)
+
+    async def look(
+        self, vector: Sequence[float], most: int, without: Sequence[SessionId] = ()
+    ) -> list[Near]:
+        """What is near, now."""
+        return await asyncio.to_thread(self._parts.store.near, vector, most, without)
+
+    async def vector(self, text: str) -> Sequence[float] | None:
+        """Where a text lies; None if nobody can say, or it would take too long."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                if self._open is None and not await self._db.read(recall.has_any):
+                    return None  # there is nothing to be found, and much to be loaded
+                await self.open()
+                return (await self.embed([text]))[0]
+        except TimeoutError:
+            self.trouble = f"Nothing was found in {PATIENCE:g} s; the embedder is too slow."
+        except (RemitError, OSError) as error:
+            self.trouble = _sentence(error)
+        return None
+
+    def fail(self, error: Exception) -> StoreTrouble:
+        """Note what is wrong; the next who needs it tries again."""
+        self.trouble = _sentence(error)
+        return StoreTrouble(self.trouble)
+
+    async def close(self) -> None:
+        if self._opening is not None:
+            await asyncio.wait((self._opening,))
+        parts, self._open = self._open, None
+        if parts is not None:
+            with suppress(RemitError):
+                await self._run(parts.store.close)
+            await parts.close()
+        if self._pool is not None:
+            self._pool.shutdown()
+            self._pool = None
+
+    async def _try_to_open(self) -> None:
+        if self._open is not None:
+            return
+        try:
+            self._open = await self._opened()
+        except (RemitError, ImportError, OSError) as error:
+            raise self.fail(error) from error
+        self.trouble = None
+
+    def _tried(self, opening: "asyncio.Task[None]") -> None:
+        self._opening = None
+        if not opening.cancelled():
+            opening.exception()  # it was told to who waited, and is kept as trouble
+
+    async def _opened(self) -> _Open:
+        embedder = await self._run(self._means.embedder, self._thread)
+        size = len((await embedder.embed(["how long it is"]))[0])
+        store = await self._run(self._means.store, size)
+        held = await self._run(store.count)
+        if not await self._db.write(recall.begin, embedder.name, held) and held:
+            await self._run(store.clear)
+        return _Open(embedder, store)
+
+    async def _run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        def call() -> T:
+            return work(*args, **kwargs)
+
+        return await asyncio.get_running_loop().run_in_executor(self._thread, call)
+
+    @property
+    def _thread(self) -> ThreadPoolExecutor:
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(1, "remit-recall", initializer=_step_back)
+        return self._pool
+
+    @property
+    def _parts(self) -> _Open:
+        if self._open is None:
+            raise StoreTrouble(self.trouble or "The index of recall is shut.")
+        return self._open
+
+
+def _step_back() -> None:
+    """Let everybody else go first; where a thread cannot be told so, the system decides."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, ImportError):
+        return f"{error.name or error} is not installed; `pip install 'remit[qdrant]'` may help."
+    return str(error)

@@ -1,0 +1,65 @@
+"""Recall: how its index stands, to be made anew, or switched off with all that it holds."""
+
+from typing import Final
+
+from remit.model.caller import Scope
+from remit.model.codec import Json, JsonMap
+from remit.model.likeness import Alike
+from remit.model.view import View, show
+from remit.server.call import Answer, Call, Route
+
+
+async def look(call: Call) -> Answer:
+    return Answer(await call.house.recollection.state())
+
+
+async def rebuild(call: Call) -> Answer:
+    """Forget the index; it is made anew beside the work, and `GET /api/recall` says how far."""
+    await call.house.recollection.rebuild()
+    return Answer(await call.house.recollection.state())
+
+
+async def turn_off(call: Call) -> Answer:
+    """Delete the index and stop; at the next start the settings decide."""
+    await call.house.recollection.turn_off()
+    return Answer(await call.house.recollection.state())
+
+
+def alike(found: list[Alike], view: View) -> list[Json]:
+    """Tasks that are like something, and in what."""
+    return [_shape(each, view) for each in found]
+
+
+def _shape(each: Alike, view: View) -> JsonMap:
+    return {
+        "task": show(each.task, view),
+        "by": each.by.value,
+        "score": round(max(0.0, min(1.0, each.score)), 3),
+    }
+
+
+ROUTES: Final = (
+    Route(
+        method="GET",
+        path="/api/recall",
+        does=look,
+        says="How the index of tasks stands",
+        gives="Recall",
+    ),
+    Route(
+        method="POST",
+        path="/api/recall/rebuild",
+        does=rebuild,
+        says="Make the index of tasks anew",
+        gives="Recall",
+        scope=Scope.ADMIN,
+    ),
+    Route(
+        method="DELETE",
+        path="/api/recall",
+        does=turn_off,
+        says="Delete the index of tasks, and keep none until the next start",
+        gives="Recall",
+        scope=Scope.ADMIN,
+    ),
+)

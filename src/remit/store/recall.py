@@ -1,0 +1,186 @@
+"""What the index of recall has read, and tasks by the words that they share.
+
+The vectors lie with the index. Here stands which tasks are in it and what was read of each, so that
+a crash, a rebuild and a lost index all end in the same: what is missing is read again.
+"""
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from remit.model.codec import JsonMap
+from remit.model.event import Entry, Kind
+from remit.model.ids import TaskId
+from remit.model.status import Actor
+from remit.model.task import Task
+from remit.store import events, rows, tasks
+from remit.store.database import Tx
+
+TWIN: Final = "twin"  # what an event is about that says that two tasks look alike
+MOST_WORDS: Final = 12  # of a text, the rarest first
+_ENDINGS: Final = 12  # so many words may begin as one of them
+_RARE: Final = 2_000  # tasks; a more common word would cost more than it tells
+_SHARE: Final = 8  # a word that every eighth task holds tells nothing either
+_FEW: Final = 4  # but among so few tasks any may
+_SHORTEST: Final = 4  # letters; shorter words tell nothing, but for names and numbers
+_STEM: Final = 5  # letters of a longer word that must be the same at least
+_BEYOND: Final = 2**62  # no task has such a number
+_MARK: Final = "recall:upto"
+_BY: Final = "recall:by"
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What was read of a task: digests of its words and of what stands beside them."""
+
+    task_id: TaskId
+    words: str
+    beside: str
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How far the index reaches."""
+
+    held: int
+    tasks: int
+
+
+def look(tx: Tx, some: Sequence[TaskId]) -> list[tuple[Task, Read | None]]:
+    """Tasks as they stand now, deleted ones too, each with what was read of it."""
+    read = {each.task_id: each for each in _read(tx, some)}
+    return [(task, read.get(task.id)) for task in named(tx, some)]
+
+
+def named(tx: Tx, some: Sequence[TaskId]) -> list[Task]:
+    """Tasks by their ids, in the order of those; who is not there is left out."""
+    found = tx.all("list_named_tasks", {"tasks": json.dumps(list(some))})
+    by_id = {task.id: task for task in tasks.all_with_deliveries(tx, found)}
+    return [by_id[each] for each in some if each in by_id]
+
+
+def unread(tx: Tx, below: int | None, limit: int) -> tuple[list[TaskId], int]:
+    """Tasks that the index lacks, the newest first; and the number below which to go on."""
+    params = {"below": _BEYOND if below is None else below, "limit": limit}
+    found = tx.all("list_unread_tasks", params)
+    last = rows.number(found[-1]["no"]) if found else 0
+    return [TaskId(str(row["id"])) for row in found], last
+
+
+def keep(tx: Tx, read: Sequence[Read], gone: Sequence[TaskId], upto: int | None) -> None:
+    """The index has read these and lost those; with `upto`, all that happened until then."""
+    for each in read:
+        told = {"task": each.task_id, "words": each.words, "beside": each.beside}
+        tx.run("put_snippet", told)
+    for task_id in gone:
+        tx.run("delete_snippet", {"task": task_id})
+    if upto is not None:
+        tx.run("set_meta", {"key": _MARK, "value": str(upto)})
+
+
+def begin(tx: Tx, by: str, held: int) -> bool:
+    """Compare with an index that was just opened; False if what it holds is of no use.
+
+    That is so if another embedder made it. If it lacks something, all is read once more.
+    """
+    row = tx.one("get_meta", {"key": _BY})
+    same = row is not None and row["value"] == by
+    if not same or held < extent(tx).held:
+        forget(tx)
+        tx.run("set_meta", {"key": _BY, "value": by})
+    return same
+
+
+def forget(tx: Tx) -> None:
+    """From now on the index has read nothing."""
+    tx.run("delete_snippets")
+    for key in (_MARK, _BY):
+        tx.run("delete_meta", {"key": key})
+
+
+def upto(tx: Tx) -> int | None:
+    """Up to which event of the journal the index follows the tasks; None before it began."""
+    row = tx.one("get_meta", {"key": _MARK})
+    return None if row is None else int(rows.text(row["value"]) or 0)
+
+
+def extent(tx: Tx) -> Extent:
+    row = tx.all("count_snippets")[0]
+    return Extent(rows.number(row["held"]), rows.number(row["tasks"]))
+
+
+def has_any(tx: Tx) -> bool:
+    return tx.one("has_snippets") is not None
+
+
+def propose(tx: Tx, task_id: TaskId, told: JsonMap, now: datetime) -> bool:
+    """Say in a task's log that it looks like another; once, whatever comes again."""
+    if any(event.data.get("what") == TWIN for event in events.of_task(tx, task_id, limit=200)):
+        return False
+    row = tx.one("note_task", {"id": task_id, "now": rows.ms(now)})
+    assert row is not None  # noqa: S101 - tasks are kept
+    entry = Entry(Kind.TASK_UPDATED, Actor.META, {"what": TWIN, **told})
+    events.append(tx, task_id, rows.number(row["events"]), entry, now)
+    return True
+
+
+def worded(tx: Tx, text: str, limit: int) -> list[TaskId]:
+    """Tasks that share words with a text, or the beginnings of them; the best first."""
+    terms = list(dict.fromkeys(term for group in _groups(tx, text) for term in group))
+    if not terms:
+        return []
+    match = " OR ".join(f'"{term}"' for term in terms)
+    found = tx.all("list_worded_tasks", {"text": match, "limit": limit})
+    return [TaskId(str(row["id"])) for row in found]
+
+
+def _groups(tx: Tx, text: str) -> list[list[str]]:
+    """For each word that tells something the words of the store that begin as it does."""
+    highest = rows.number(tx.all("highest_task")[0]["highest"] or 0)
+    common = min(_RARE, max(_FEW, highest // _SHARE))
+    told: list[tuple[int, list[str]]] = []
+    for word in dict.fromkeys(_folded(text)):
+        endings = list(_endings(tx, word))
+        hits = _hits(tx, endings, common) if endings else 0
+        if 0 < hits <= common:
+            told.append((hits, endings))
+    return [endings for _, endings in sorted(told)[:MOST_WORDS]]
+
+
+def _endings(tx: Tx, word: str) -> Iterator[str]:
+    """The words of the store that begin as this one does, as far as inflection goes."""
+    stem = word[: max(_STEM, len(word) - 2)] if len(word) > _STEM else word
+    at, longest = stem, len(word) + 3
+    for _ in range(_ENDINGS):
+        row = tx.one("find_word", {"from": at})
+        if row is None or not str(row["term"]).startswith(stem):
+            return
+        term = str(row["term"])
+        if term == word or (stem != word and len(term) <= longest):
+            yield term
+        at = f"{term}\x01"  # before every other word that begins so
+
+
+def _hits(tx: Tx, terms: Sequence[str], most: int) -> int:
+    match = " OR ".join(f'"{term}"' for term in terms)
+    row = tx.all("count_hits", {"text": match, "most": most + 1})[0]
+    return rows.number(row["hits"])
+
+
+def _folded(text: str) -> Iterator[str]:
+    """The words of a text as their index has them: without case and accents."""
+    plain = unicodedata.normalize("NFD", text)
+    bare = "".join(letter for letter in plain if not unicodedata.combining(letter))
+    for word in re.findall(r"[^\W_]+", bare):
+        short = len(word) < _SHORTEST
+        if not short or (len(word) > 1 and (word.isupper() or not word.isalpha())):
+            yield word.lower()
+
+
+def _read(tx: Tx, some: Sequence[TaskId]) -> Iterator[Read]:
+    for row in tx.all("list_snippets", {"tasks": json.dumps(list(some))}):
+        yield Read(TaskId(str(row["task_id"])), str(row["words"]), str(row["beside"]))

@@ -1,0 +1,1 @@
+DELETE FROM snippets WHERE task_id = :task;

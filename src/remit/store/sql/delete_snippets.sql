@@ -1,0 +1,2 @@
+-- The index is to be made anew.
+DELETE FROM snippets;

@@ -1,0 +1,1 @@
+SELECT 1 AS held FROM snippets LIMIT 1;

@@ -1,0 +1,202 @@
+"""Recall, joined: who reads, where it is kept, who follows, and who is told what is alike."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from remit.brain.tool.kit import Seeking
+from remit.errors import BadInput, RemitError
+from remit.model import ids
+from remit.model.codec import JsonMap
+from remit.model.likeness import Alike
+from remit.model.task import Task
+from remit.ports import Embedder, SnippetStore
+from remit.recall.finder import Finder
+from remit.recall.library import Library, Means
+from remit.recall.reminders import Reminders
+from remit.recall.sight import may_see
+from remit.recall.twins import Twins
+from remit.settings import Recall, Settings
+from remit.store import recall, tasks
+from remit.wiring.ground import Ground
+
+if TYPE_CHECKING:
+    from remit.recall.indexer import Indexer
+
+FOLDER: Final = "recall"
+_LONGEST: Final = 2_000  # characters of what something may be like
+_SETTINGS: Final = "Set it under [recall] in settings.toml."
+
+
+class Recollection:
+    """Everything about tasks like others. Off or broken, it finds words alone, and stops nobody."""
+
+    def __init__(self, ground: Ground) -> None:
+        chosen = ground.settings.recall
+        self._ground = ground
+        self._library = None if chosen.is_off else Library(ground.db, means(ground.settings))
+        self.finder = Finder(ground.db, self._library, ground.redact)
+        self.reminders = Reminders(self.finder, ground.zone)
+        self.twins = Twins(ground.db, ground.clock, ground.zone, self.finder, ground.redact)
+        self._made: Indexer | None = None
+        self._following: asyncio.Task[None] | None = None
+
+    @property
+    def seeking(self) -> Seeking:
+        """How the brain finds earlier tasks."""
+        return Seeking(self.finder.find, may_see)
+
+    async def twin(self, task: Task) -> str | None:
+        """What a receipt says of a task that looks like another."""
+        wanted = self._ground.settings.recall.twins
+        return await self.twins.sentence(task) if wanted else None
+
+    async def like(self, words: str, most: int) -> list[Alike]:
+        """Tasks like one, if its id is given, or like some words."""
+        try:
+            task_id = ids.task_id(words)
+        except BadInput:
+            return await self.finder.find(words[:_LONGEST], most)
+        return await self.finder.like(await self._ground.db.read(tasks.get, task_id), most)
+
+    async def beside(self, task: Task, most: int) -> list[Alike]:
+        """Tasks like one, for a page that does not wait: none while the index is opened."""
+        library = self._library
+        if library is None:
+            return []
+        if library.is_open:
+            return await self.finder.like(task, most)
+        if await self._ground.db.read(recall.has_any):
+            library.begin_to_open()
+        return []
+
+    def start(self) -> None:
+        """Keep the index in step with the tasks from now on."""
+        if self._library is not None and self._following is None:
+            self._following = asyncio.create_task(self._indexer(self._library).run())
+
+    async def close(self) -> None:
+        await self._stop()
+        if self._library is not None:
+            if self._library.is_open and self._made is not None:
+                with suppress(RemitError):
+                    await self._made.tidy()
+            await self._library.close()
+
+    async def catch_up(self, told: Callable[[], Awaitable[None]] | None = None) -> None:
+        """Read all that is not in the index yet, and return when it is."""
+
+        async def silent() -> None:
+            """Nobody wants to hear how far it is."""
+
+        await self._indexer(self._there()).catch_up(told or silent)
+
+    async def rebuild(self) -> None:
+        """Forget the index. Who follows the tasks, or `catch_up`, makes it anew."""
+        library, followed = self._there(), self._following is not None
+        await self._stop()
+        await self._empty(library)
+        if followed:
+            self.start()
+
+    async def turn_off(self) -> None:
+        """Stop, and delete what was kept; the settings say whether it begins again."""
+        library, self._library, self.finder.library = self._library, None, None
+        await self._stop()
+        if library is not None:
+            await self._empty(library)
+            await library.close()
+
+    async def state(self) -> JsonMap:
+        """How it stands, for a reader."""
+        extent = await self._ground.db.read(recall.extent)
+        library = self._library
+        return {
+            "on": library is not None,
+            "store": library.name if library else "off",
+            "embedder": embedder_name(self._ground.settings.recall),
+            "snippets": extent.held,
+            "tasks": extent.tasks,
+            "open": library is not None and library.is_open,
+            "trouble": library.trouble if library else None,
+        }
+
+    async def _empty(self, library: Library) -> None:
+        with suppress(RemitError):  # a store that is broken is made anew when it is opened
+            await library.open()
+            await library.do(lambda store: store.clear())
+        await self._ground.db.write(recall.forget)
+        await library.close()
+
+    async def _stop(self) -> None:
+        following, self._following = self._following, None
+        if following is not None:
+            following.cancel()
+            await asyncio.wait((following,))
+
+    def _there(self) -> Library:
+        if self._library is None:
+            raise BadInput(f"Recall is off. {_SETTINGS}", field="store")
+        return self._library
+
+    def _indexer(self, library: Library) -> "Indexer":
+        if self._made is None:
+            from remit.recall.indexer import Indexer  # noqa: PLC0415 - for who keeps an index
+
+            ground = self._ground
+            self._made = Indexer(ground.db, ground.clock, library, ground.redact, self._arrived)
+        return self._made
+
+    async def _arrived(self, task: Task, vector: Sequence[float]) -> None:
+        if self._ground.settings.recall.twins:
+            await self.twins.arrived(task, vector)
+
+
+def means(settings: Settings) -> Means:
+    """How embedder and store are made, as the settings want them."""
+    chosen = settings.recall
+
+    def store(size: int) -> SnippetStore:
+        if chosen.store == "embedded":
+            from remit.recall.edge import EdgeStore  # noqa: PLC0415 - an engine of 35 MB
+
+            return EdgeStore(settings.home / FOLDER, size)
+        from remit.recall import server  # noqa: PLC0415 - an extra
+
+        return server.ServerStore(server.client(chosen.store, _key(chosen.store_key)), size)
+
+    local = chosen.store == "embedded"
+    name = "Qdrant in this process" if local else f"Qdrant at {chosen.store}"
+    return Means(lambda pool: embedder(chosen, pool), store, name)
+
+
+def embedder(chosen: Recall, pool: ThreadPoolExecutor | None = None) -> Embedder:
+    """Who turns texts into vectors. It loads much: call it on a thread, when it is needed."""
+    if chosen.embedder:
+        from remit.recall.remote import RemoteEmbedder  # noqa: PLC0415 - for who has one
+
+        return RemoteEmbedder(chosen.embedder, chosen.model, _key(chosen.embedder_key))
+    # Two threads of numpy wait for each other on a busy machine: fifty times as long.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from remit.recall.minilm import MiniLm  # noqa: PLC0415 - numpy, and a model
+
+    return MiniLm(pool)
+
+
+def embedder_name(chosen: Recall) -> str:
+    if chosen.embedder:
+        return f"{chosen.model} at {chosen.embedder}"
+    return "all-MiniLM-L6-v2 in this process (English)"
+
+
+def _key(name: str) -> str | None:
+    """The key in a variable; one that is named must be there."""
+    if not name:
+        return None
+    found = os.environ.get(name)
+    if not found:
+        raise BadInput(f"The variable {name} is named in [recall], and is not set.", field=name)
+    return found

@@ -1,0 +1,355 @@
+"""The index in step with the tasks: through edits, deletions, crashes, loss and damage."""
+
+import asyncio
+import shutil
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+from remit.errors import StoreTrouble, Transient
+from remit.model.edit import Edit
+from remit.model.event import Entry, Kind
+from remit.model.ids import SessionId, TaskId
+from remit.model.likeness import Indexed, Near
+from remit.model.status import Actor
+from remit.recall import snippets
+from remit.recall.edge import EdgeStore
+from remit.recall.library import Library, Means
+from remit.settings import Deliver, Recall, Settings
+from remit.store import events, recall, tasks
+from remit.store.database import Tx
+from remit.store.redact import Redactor
+from remit.testing import World, script
+from remit.wiring.ground import WallClock
+from remit.wiring.recall import FOLDER
+from tests.brain.tooling import task as made
+from tests.engine.rig import PATIENCE, until
+
+TAP: Final = "Find a plumber for the leaking tap in the kitchen"
+POEM: Final = "Write a birthday poem for my grandmother"
+DONE: Final = script([{"reply": "<deliverable>Done.</deliverable>"}])
+
+
+def settings(home: Path, **chosen: str) -> Settings:
+    return Settings(home=home, deliver=Deliver(undo=0), recall=Recall(**chosen))  # type: ignore[arg-type]
+
+
+async def near(world: World, text: str) -> list[TaskId]:
+    return [each.task_id for each in await world.house.recollection.finder.by_meaning(text, 5)]
+
+
+async def held(world: World) -> tuple[int, int]:
+    extent = await world.house.db.read(recall.extent)
+    return extent.held, extent.tasks
+
+
+async def test_what_was_entrusted_is_found_by_its_meaning(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        tap, poem = await world.add(TAP), await world.add(POEM)
+        await world.house.recollection.catch_up()
+
+        assert await near(world, "somebody must repair the faucet") == [tap.id]
+        assert await near(world, "verses for granny") == [poem.id]
+        assert await held(world) == (2, 2)
+
+
+async def test_an_edit_is_read_again_and_the_old_words_are_forgotten(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        task = await world.add(TAP, at=world.now + timedelta(days=9))
+        await world.house.recollection.catch_up()
+
+        await world.house.intake.edit(task.id, Edit(title=POEM, instructions=POEM))
+        await world.house.recollection.catch_up()
+
+        assert await near(world, "repair the faucet") == []
+        assert await near(world, "verses for granny") == [task.id]
+
+
+async def test_a_deleted_task_is_not_found_and_not_on_the_disk(tmp_path: Path) -> None:
+    async with World(tmp_path, brain=DONE) as world:
+        gone, stays = await world.add(f"{TAP} Zq4711-CANARY-Wx"), await world.add(POEM)
+        await world.run()
+        await world.house.recollection.catch_up()
+        assert _on_disk(tmp_path, b"CANARY")
+
+        await world.house.owner.delete(gone.id)
+        await world.house.recollection.catch_up()
+
+        assert await near(world, TAP) == []
+        assert await near(world, POEM) == [stays.id]
+        assert not _on_disk(tmp_path, b"CANARY")
+        assert await held(world) == (1, 1)
+
+
+async def test_a_restored_task_is_found_again(tmp_path: Path) -> None:
+    async with World(tmp_path, brain=DONE) as world:
+        task = await world.add(TAP)
+        await world.run()
+        await world.house.owner.delete(task.id)
+        await world.house.recollection.catch_up()
+        assert await near(world, TAP) == []
+
+        await world.house.db.write(tasks.undelete, task.id, world.now)
+        await world.house.recollection.catch_up()
+
+        assert await near(world, TAP) == [task.id]
+
+
+async def test_after_a_restart_it_goes_on_where_it_was(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        first = await world.add(TAP)
+        await world.house.recollection.catch_up()
+        await world.restart()
+        second = await world.add(POEM)
+        await world.house.recollection.catch_up()
+
+        assert await near(world, TAP) == [first.id]
+        assert await near(world, POEM) == [second.id]
+
+
+async def test_a_crash_before_the_rows_were_written_reads_it_once_more(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        task = await world.add(TAP)
+        await world.house.recollection.catch_up()
+        # What the store has and no row says is what a crash in between leaves behind.
+        await world.house.db.write(recall.keep, (), [task.id], 0)
+
+        await world.house.recollection.catch_up()
+
+        assert await held(world) == (1, 1)
+        assert await near(world, TAP) == [task.id]
+
+
+async def test_an_index_that_was_lost_is_read_anew(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        both = [await world.add(each) for each in (TAP, POEM)]
+        await world.house.recollection.catch_up()
+        await world.house.recollection.close()
+        shutil.rmtree(tmp_path / FOLDER)
+
+        await world.house.recollection.catch_up()
+
+        assert await held(world) == (2, 2)
+        assert await near(world, TAP) == [both[0].id]
+
+
+async def test_a_damaged_index_is_read_anew_and_stops_nobody(tmp_path: Path) -> None:
+    async with World(tmp_path, brain=DONE) as world:
+        task = await world.add(TAP)
+        await world.run()
+        await world.house.recollection.catch_up()
+        await world.house.recollection.close()
+        for each in (tmp_path / FOLDER).rglob("segment.json"):
+            each.write_text("not a segment")
+        again = await world.add(f"{TAP}, again")
+        await world.run()
+        assert (await world.get(again.id)).status == "completed"
+
+        await world.house.recollection.catch_up()
+
+        assert set(await near(world, TAP)) == {task.id, again.id}
+
+
+async def test_another_past_is_read_anew(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        task = await world.add(TAP)
+        await world.house.recollection.catch_up()
+        await world.house.db.write(_say_restored, world)
+
+        await world.house.recollection.catch_up()
+
+        assert await held(world) == (1, 1)
+        assert await near(world, TAP) == [task.id]
+
+
+async def test_a_rebuild_tells_how_far_it_is(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        for n in range(20):
+            await world.add(f"{TAP} on floor {n}")
+        await world.house.recollection.catch_up()
+        heard: list[int] = []
+
+        async def told() -> None:
+            heard.append((await held(world))[0])
+
+        await world.house.recollection.rebuild()
+        assert await held(world) == (0, 20)
+        await world.house.recollection.catch_up(told)
+
+        assert heard[0] < 20
+        assert heard[-1] == 20
+
+
+async def test_while_it_is_up_it_follows_by_itself(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        ground = world.house.recollection._ground
+        world.house.recollection._ground = replace(ground, clock=WallClock())
+        world.house.recollection.start()
+        task = await world.add(TAP)
+
+        await until(lambda: _holds(world, 1))
+        assert await near(world, TAP) == [task.id]
+        await world.add(POEM)
+        await until(lambda: _holds(world, 2))
+
+
+async def test_switched_off_nothing_is_kept_and_words_are_still_found(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        task = await world.add(TAP)
+        await world.house.recollection.catch_up()
+
+        await world.house.recollection.turn_off()
+
+        assert await near(world, TAP) == []
+        found = await world.house.recollection.finder.find("leaking kitchen", 5)
+        assert [each.task.id for each in found] == [task.id]
+        assert (await world.house.recollection.state())["on"] is False
+        assert not _on_disk(tmp_path, b"plumber")
+        assert await held(world) == (0, 1)
+
+
+async def test_off_by_the_settings_everything_else_works(tmp_path: Path) -> None:
+    async with World(tmp_path, brain=DONE, settings=settings(tmp_path, store="off")) as world:
+        world.house.recollection.start()
+        task = await world.add(TAP)
+        await world.run()
+
+        assert (await world.get(task.id)).status == "completed"
+        assert not (tmp_path / FOLDER).exists()
+
+
+class Refuses:
+    """A store that is broken."""
+
+    def near(self, *_: object) -> list[Near]:
+        raise StoreTrouble("The index of recall cannot be searched: broken.")
+
+    def count(self) -> int:
+        return 0
+
+    def clear(self) -> None:
+        """There is nothing."""
+
+    def close(self) -> None:
+        """Nor here."""
+
+
+class Slow:
+    name = "slow"
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        if len(texts) == 1 and texts[0].startswith("how long"):
+            return [[1.0, 0.0]]
+        raise Transient("The embedder does not answer.")
+
+
+async def test_a_broken_part_is_named_and_delays_no_task(tmp_path: Path) -> None:
+    async with World(tmp_path, brain=DONE) as world:
+        first = await world.add(TAP)
+        await world.house.recollection.catch_up()
+        broken = Library(
+            world.house.db,
+            Means(lambda _: Slow(), lambda _: Refuses(), "broken"),  # type: ignore[arg-type,return-value]
+        )
+        world.house.recollection._library = world.house.recollection.finder.library = broken
+        await world.house.db.write(recall.keep, [recall.Read(first.id, "", "")], (), None)
+        second = await world.add(f"{TAP}, please")
+
+        await world.run()
+
+        assert (await world.get(second.id)).status == "completed"
+        assert "does not answer" in str((await world.house.recollection.state())["trouble"])
+
+
+class Quick:
+    name = "quick"
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        return [[1.0, 0.0] for _ in texts]
+
+
+async def test_whoever_loses_patience_leaves_no_store_half_open(tmp_path: Path) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def store(size: int) -> EdgeStore:
+        begun.set()
+        assert go_on.wait(PATIENCE)
+        return EdgeStore(tmp_path / FOLDER, size)
+
+    async with World(tmp_path) as world:
+        library = Library(world.house.db, Means(lambda _: Quick(), store, "slow"))
+        impatient = asyncio.create_task(library.open())
+        await until(begun.is_set)
+        impatient.cancel()
+        await asyncio.wait((impatient,))
+        go_on.set()
+        await library.close()
+
+        EdgeStore(tmp_path / FOLDER, 2).close()  # nobody holds it any more
+
+
+def test_a_secret_that_is_known_is_not_among_the_words() -> None:
+    hide = Redactor(["s3cr3t-of-the-house"])
+    task = made(
+        title="Log in",
+        instructions="Use s3cr3t-of-the-house.",
+        context={"a": "s3cr3t-of-the-house"},
+    )
+
+    assert "s3cr3t" not in snippets.words(task, hide.known)
+    assert "Log in" in snippets.words(task, hide.known)
+
+
+def test_the_words_are_the_objective_and_the_context_without_what_only_machines_know() -> None:
+    task = made(
+        title="Schedule a catch-up",
+        instructions="Schedule a catch-up with Dr. Smith",
+        context={"person": "Dr. Anna Smith", "threads": ["msg-1"], "uid": "x", "note": ["soon"]},
+    )
+
+    said = snippets.words(task, str)
+
+    assert said.splitlines() == [
+        "Schedule a catch-up",
+        "Schedule a catch-up with Dr. Smith",
+        "Dr. Anna Smith",
+        "soon",
+    ]
+
+
+async def test_a_hundred_runs_of_a_series_leave_room_for_others(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        other = await world.add("Ask a plumber what a new tap would cost")
+        store = world.house.recollection
+        await store.catch_up()
+        library = store._library
+        assert library is not None
+        (vector,) = await library.embed([TAP])
+        ids = [world.house.ids.task() for _ in range(100)]
+        beside = {"session": "ses-daily", "taint": "owner"}
+        points = [_indexed(each, vector, {**beside, "task_id": each}) for each in ids]
+        await library.do(lambda opened: opened.put(points))
+
+        assert other.id in await near(world, TAP)
+        again = await store.finder.by_meaning(TAP, 5, [SessionId("ses-daily")])
+        assert [each.task_id for each in again] == [other.id]
+
+
+def _indexed(task_id: TaskId, vector: Sequence[float], beside: dict[str, str]) -> Indexed:
+    return Indexed(task_id, vector, dict(beside))
+
+
+async def _holds(world: World, count: int) -> bool:
+    return (await held(world))[0] == count
+
+
+def _on_disk(home: Path, text: bytes) -> bool:
+    files = [each for each in (home / FOLDER).rglob("*") if each.is_file()]
+    return any(text in each.read_bytes() for each in files)
+
+
+def _say_restored(tx: Tx, world: World) -> None:
+    events.append(tx, None, 0, Entry(Kind.STORE_RESTORED, Actor.OWNER, {}), world.now)

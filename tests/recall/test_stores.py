@@ -1,0 +1,189 @@
+"""Where vectors are kept: one contract for the engine in the process and the client of a server.
+
+No server can run here. Its adapter is tried with the client's own local mode, which has the same
+calls; what a real server would say beyond that, nobody has seen.
+"""
+
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import pytest
+from qdrant_client import QdrantClient
+
+from remit.errors import StoreTrouble
+from remit.model.ids import Ids, SessionId, TaskId
+from remit.model.likeness import Indexed
+from remit.model.task import Taint
+from remit.ports import SnippetStore
+from remit.recall import server, snippets
+from remit.recall.edge import EdgeStore
+from remit.recall.server import ServerStore
+from remit.testing import FrozenClock
+
+Opens: TypeAlias = Callable[[], SnippetStore]
+
+IDS: Final = Ids(FrozenClock().now, lambda bits: (1 << bits) // 3)
+A, B, C = (IDS.task() for _ in range(3))
+CANARY: Final = "Zq4711-CANARY-Wx"  # nothing before it shares a part of it, so none is packed away
+
+
+@pytest.fixture(params=["edge", "server"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SnippetStore]:
+    if request.param == "edge":
+        opened: SnippetStore = EdgeStore(tmp_path, 4)
+    else:
+        opened = ServerStore(QdrantClient(":memory:"), 4)
+    yield opened
+    opened.close()
+
+
+def some(task_id: TaskId, *vector: float, session: str = "ses-1", text: str = "") -> Indexed:
+    beside = {"task_id": task_id, "session": session, "taint": "contact", "text": text}
+    return Indexed(task_id, vector, dict(beside))
+
+
+def test_the_nearest_comes_first_with_what_stands_beside_it(store: SnippetStore) -> None:
+    store.put([some(A, 1, 0, 0, 0), some(B, 1, 1, 0, 0), some(C, 0, 0, 0, 1)])
+
+    found = store.near((1, 0.1, 0, 0), 2)
+
+    assert [each.task_id for each in found] == [A, B]
+    assert found[0].score > found[1].score > 0.5
+    assert (found[0].session_id, found[0].taint) == (SessionId("ses-1"), Taint.CONTACT)
+
+
+def test_a_session_can_be_left_out(store: SnippetStore) -> None:
+    store.put([some(A, 1, 0, 0, 0, session="ses-a"), some(B, 1, 1, 0, 0, session="ses-b")])
+
+    assert [each.task_id for each in store.near((1, 0, 0, 0), 5, [SessionId("ses-a")])] == [B]
+
+
+def test_the_same_task_twice_is_one_with_the_newer_words(store: SnippetStore) -> None:
+    store.put([some(A, 1, 0, 0, 0)])
+    store.put([some(A, 0, 0, 0, 1)])
+
+    assert store.count() == 1
+    assert store.near((0, 0, 0, 1), 1)[0].score > 0.99
+
+
+def test_what_stands_beside_changes_and_the_vector_stays(store: SnippetStore) -> None:
+    store.put([some(A, 1, 0, 0, 0)])
+
+    store.mark(A, {"task_id": A, "session": "ses-2", "taint": "public"})
+
+    (found,) = store.near((1, 0, 0, 0), 1)
+    assert found.score > 0.99
+    assert (found.session_id, found.taint) == (SessionId("ses-2"), Taint.PUBLIC)
+
+
+def test_what_is_dropped_or_cleared_is_not_found(store: SnippetStore) -> None:
+    store.put([some(A, 1, 0, 0, 0), some(B, 1, 1, 0, 0)])
+
+    store.drop([A])
+    assert [each.task_id for each in store.near((1, 0, 0, 0), 5)] == [B]
+
+    store.clear()
+    assert (store.count(), store.near((1, 0, 0, 0), 5)) == (0, [])
+    store.put([some(C, 1, 0, 0, 0)])
+    assert store.count() == 1
+
+
+def test_what_a_point_does_not_say_of_itself_is_trusted_least(store: SnippetStore) -> None:
+    store.put([Indexed(A, (1, 0, 0, 0), {"task_id": A, "taint": "friend"})])
+
+    assert store.near((1, 0, 0, 0), 1)[0].taint is Taint.PUBLIC
+
+
+def test_the_name_of_a_point_is_the_tasks_own_and_no_other(store: SnippetStore) -> None:
+    assert len({snippets.point(each) for each in (A, B, C)}) == 3
+    assert snippets.point(TaskId("task-" + "0" * 25 + "1")).endswith("-000000000001")
+
+
+def test_what_is_closed_is_there_again_when_it_is_opened(tmp_path: Path) -> None:
+    first = EdgeStore(tmp_path, 4)
+    first.put([some(A, 1, 0, 0, 0)])
+    first.close()
+
+    second = EdgeStore(tmp_path, 4)
+
+    assert (second.count(), second.began_anew) == (1, False)
+    second.close()
+
+
+def test_a_second_process_is_told_so_in_a_sentence(tmp_path: Path) -> None:
+    first = EdgeStore(tmp_path, 4)
+
+    with pytest.raises(StoreTrouble, match="Another process uses the index"):
+        EdgeStore(tmp_path, 4)
+
+    first.close()
+    EdgeStore(tmp_path, 4).close()
+
+
+@pytest.mark.parametrize("which", ["segment.json", "edge_config.json", "chunk_0.mmap", "versions"])
+def test_a_damaged_folder_is_begun_anew_and_stops_nobody(tmp_path: Path, which: str) -> None:
+    first = EdgeStore(tmp_path, 4)
+    first.put([some(A, 1, 0, 0, 0)])
+    first.close()
+    broken = [each for each in tmp_path.rglob("*") if each.name.endswith(which)]
+    assert broken
+    for each in broken:
+        each.write_bytes(b"\xff" * 7)
+
+    second = EdgeStore(tmp_path, 4)
+
+    # It may have lost what it held without a word: whoever uses it counts, and reads it again.
+    assert second.count() <= 1
+    second.put([some(B, 1, 1, 0, 0)])
+    assert B in {each.task_id for each in second.near((1, 1, 0, 0), 5)}
+    second.close()
+
+
+def test_vectors_of_another_length_begin_anew(tmp_path: Path) -> None:
+    EdgeStore(tmp_path, 4).close()
+    first = EdgeStore(tmp_path, 4)
+    first.put([some(A, 1, 0, 0, 0)])
+    first.close()
+
+    second = EdgeStore(tmp_path, 8)
+
+    assert (second.count(), second.began_anew) == (0, True)
+    second.close()
+
+
+def test_what_was_dropped_is_gone_from_every_file_once_it_is_tidied(tmp_path: Path) -> None:
+    store = EdgeStore(tmp_path, 4)
+    store.put([some(A, 1, 0, 0, 0, text=CANARY), some(B, 1, 1, 0, 0, text="stays")])
+    assert holding(tmp_path, CANARY)
+
+    store.drop([A])
+    store.tidy()
+
+    assert holding(tmp_path, CANARY) == []
+    assert holding(tmp_path, "stays")
+    assert [each.task_id for each in store.near((1, 0, 0, 0), 5)] == [B]
+    store.close()
+    assert holding(tmp_path, CANARY) == []
+
+
+def test_a_server_that_is_not_there_is_named_in_a_sentence() -> None:
+    with pytest.raises(StoreTrouble, match="Qdrant server cannot be opened"):
+        ServerStore(server.client("http://127.0.0.1:9"), 4)
+
+
+def test_a_collection_for_other_vectors_is_begun_anew() -> None:
+    line = QdrantClient(":memory:")
+    ServerStore(line, 4).put([some(A, 1, 0, 0, 0)])
+
+    again = ServerStore(line, 8)
+
+    assert (again.began_anew, again.count()) == (True, 0)
+
+
+def holding(folder: Path, text: str) -> list[str]:
+    found = subprocess.run(
+        ["grep", "-rla", text, str(folder)], capture_output=True, text=True, check=False
+    )
+    return found.stdout.split()
