@@ -7,6 +7,7 @@ from typing import Final
 
 from remit.errors import BadInput
 from remit.model.codec import Json, JsonMap
+from remit.model.deferred import PRD, document_of
 from remit.model.delivery import Delivery
 from remit.model.plan import Item
 from remit.model.specialist import PROJECT
@@ -41,10 +42,16 @@ def cue(  # noqa: PLR0913 - all that a person may say at once
 
 
 def on_project(
-    cue: Cue, name: str, known: Collection[str], files: Sequence[str] = (), *, prd: bool = False
+    cue: Cue,
+    name: str,
+    known: Collection[str],
+    files: Sequence[str] = (),
+    *,
+    prd: str | bool = False,
 ) -> Cue:
     """The same as work on a project, by its name; `files` are those that will likely change.
 
+    `prd` names the requirements document that it is a story of, as `docs/prd.md#US-1`.
     What is no project, and what is no work on one, is refused with a sentence.
     """
     if name not in known:
@@ -56,9 +63,16 @@ def on_project(
     context: JsonMap = dict(cue.context)
     if named := list[Json](_paths(files)):
         context["files"] = named
-    if prd:
-        context["prd"] = True
+    if prd is not False:
+        context[PRD] = prd if prd is True else _document(prd)
     return replace(cue, assigned_agent=f"{PROJECT}{name}", context=context)
+
+
+def _document(said: str) -> str:
+    if not document_of(said) or len(said) > _LONGEST:
+        sentence = f"{said!r:.80} names no requirements document; say one as docs/prd.md#US-1."
+        raise BadInput(sentence, field="prd")
+    return said.strip()
 
 
 def _paths(files: Sequence[str]) -> list[str]:

@@ -26,7 +26,7 @@ from remit.settings import Schedule
 from remit.store import calendars, occurrences, slots
 from remit.store.calendars import Calendar, Resource
 from remit.store.database import Database
-from remit.store.occurrences import Occurrence, Read
+from remit.store.occurrences import Occurrence, Read, Speaks, says_nothing
 from remit.trigger import repeat
 from remit.trigger.calendar import client, glean
 from remit.trigger.calendar.client import Dav, Gone, Place
@@ -225,7 +225,8 @@ class Watch:
             if before.get(path, resource.uid) != resource.uid:
                 await self._forget(calendar, path)  # another event took its address
             reads.append(await self._reread(resource, calendar, fresh))
-        await self._db.write(occurrences.follow_all, reads, self._clock.now())
+        speaks = self._plugs.speaks()
+        await self._db.write(occurrences.follow_all, reads, self._clock.now(), speaks)
         return gone
 
     async def _reread(self, resource: Resource, calendar: Calendar, fresh: datetime) -> Read:
@@ -249,7 +250,8 @@ class Watch:
         calendar = home[resource.account, resource.calendar]
         fresh = self._clock.now() if calendar.looked is None else calendar.looked - GRACE
         read = await self._reread(resource, calendar, fresh)
-        await self._db.write(occurrences.follow, read, self._clock.now())
+        speaks = self._plugs.speaks()
+        await self._db.write(occurrences.follow, read, self._clock.now(), speaks)
 
     # Time goes on -------------------------------------------------------------------------------
 
@@ -323,6 +325,7 @@ class Plugs:
     admit: Admit
     configured: frozenset[str] = frozenset()  # accounts that are there, though not watched now
     rules: Schedule = _PLAIN
+    speaks: Callable[[], Speaks] = lambda: says_nothing  # asked anew: whom one knows changes
 
 
 async def _guarded(work: Awaitable[T]) -> T | None:

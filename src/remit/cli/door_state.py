@@ -1,0 +1,97 @@
+"""How the doors in stand, as far as can be seen without opening them."""
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from remit.deliver.ways import Keys
+from remit.errors import RemitError
+from remit.model.codec import JsonMap
+from remit.settings import Settings
+from remit.settings.channels import Post
+from remit.settings.doors import START, Door, Folder, Hook
+from remit.store import cues
+from remit.store.cues import Fate
+from remit.store.glance import glance
+from remit.store.secrets import Secrets, machine_ring
+
+_OPEN: Final = 0o022  # others may write there
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """`verdict` is ok, warn or fail, as the doctor says it."""
+
+    name: str
+    verdict: str
+    said: str
+    todo: str = ""
+
+
+def every(settings: Settings, since: datetime) -> Iterator[State]:
+    """Each door of the settings, with what came by it since a moment."""
+    if not (settings.hooks or settings.doors or settings.folders):
+        return
+    tally: dict[str, dict[Fate, int]] = {}
+    marks: dict[str, JsonMap] = {}
+    unkept: dict[str, int] = {}
+    # A file that is damaged, or older than this program, is said to be so elsewhere.
+    with suppress(RemitError), glance(settings.database) as tx:
+        tally, unkept = cues.tally(tx, since), cues.unkept(tx)
+        marks = {name: cues.mark(tx, name) for name in settings.doors}
+    keys = Keys(Secrets(settings.home, machine_ring()), os.environ, settings.channels)
+    for name, hook in settings.hooks.items():
+        yield _hook(name, hook, keys, _came(f"hook:{name}", tally, unkept))
+    for name, door in settings.doors.items():
+        mails = isinstance(settings.channels[name], Post)
+        yield _door(name, door, marks.get(name, {}), _came(name, tally, unkept), mails=mails)
+    for name, folder in settings.folders.items():
+        yield _folder(name, folder, _came(f"folder:{name}", tally, unkept))
+
+
+def _hook(name: str, hook: Hook, keys: Keys, came: str) -> State:
+    try:
+        missing = not keys.get(hook.secret)
+    except RemitError as error:
+        return State(f"hook {name}", "fail", str(error))
+    if missing:
+        said = f"lacks {hook.secret}: every call is refused"
+        return State(f"hook {name}", "warn", said, f"remit hooks rotate {name}")
+    return State(f"hook {name}", "ok", f"/hooks/in/{name}; {came}")
+
+
+def _door(name: str, door: Door, mark: JsonMap, came: str, *, mails: bool) -> State:
+    who = "contacts may start work" if door.contacts == START else "only you start work"
+    if not mails:
+        return State(name, "ok", f"{who}; {came}")
+    if not door.authserv_id:
+        said = "nobody is believed to be who he says, not even you: authserv_id is not set"
+        todo = f"Name your mail server, as its Authentication-Results do, in [doors.{name}]."
+        return State(name, "warn", said, todo)
+    if why := mark.get("why"):
+        return State(name, "warn", str(why), "Look at its address and password.")
+    if not mark.get("mark"):
+        return State(name, "ok", f"{who}; not read yet; `remit up` does")
+    return State(name, "ok", f"{who}; {came}")
+
+
+def _folder(name: str, folder: Folder, came: str) -> State:
+    called, path = f"folder {name}", Path(folder.path)
+    if not path.is_dir():
+        return State(called, "warn", f"{path} is no folder", "Make it; it is looked for again.")
+    if folder.trusted and path.stat().st_mode & _OPEN:
+        said = f"{path} is trusted, but others on this machine may write there"
+        return State(called, "warn", said, f"chmod go-w {path}, or trusted = false")
+    return State(called, "ok", f"{path}; {came}")
+
+
+def _came(door: str, tally: dict[str, dict[Fate, int]], unkept: dict[str, int]) -> str:
+    found = tally.get(door, {})
+    parts = [f"{count:,} {fate.value}" for fate, count in found.items()]
+    said = f"in a day {', '.join(parts)}" if parts else "nothing came in a day"
+    lost = unkept.get(door, 0)
+    return f"{said}; {lost:,} more were only counted" if lost else said

@@ -1,0 +1,182 @@
+"""The doors in, of the settings: hooks that programs call, channels that people write by, folders.
+
+    [hooks.shop]                      # POST /hooks/in/shop, signed with the secret of that name
+    secret = "hook_shop"
+    text = "Say in one line what was ordered."
+
+    [doors.post]                      # what comes in by the channel `post`
+    authserv_id = "mx.example.org"    # whose word counts on who wrote: your own mail server's
+    contacts = "start"                # people of your book may start work; strangers never do
+
+    [folders.scans]
+    path = "/data/scans"
+
+What is done with what comes in is said here, in the owner's words; what comes in says nothing.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from remit.errors import BadInput
+from remit.settings.channels import Chosen, Post, WhatsAppLine
+from remit.settings.table import Table
+
+START: Final = "start"
+KEEP: Final = "keep"
+DROP: Final = "drop"
+ANY: Final = "any"
+SCHEMES: Final = (ANY, "standard", "github", "bearer")
+_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
+_SECRET: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
+_POINTER: Final = re.compile(r"(/[^/]{1,100}){1,10}")
+_LARGEST: Final = 1_048_576
+_MOST_TEXT: Final = 20_000
+_SHORTEST: Final = 5  # seconds between two looks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hook:
+    """What a program may start by calling, and how it is known. `secret` is the name of one."""
+
+    secret: str
+    text: str = "See to this for me: say in a few lines what happened and what I should do."
+    title: str = ""  # where in the JSON the title stands, such as /issue/title
+    channel: str = "dashboard"
+    recipient: str = ""  # you
+    scheme: str = ANY
+    largest: int = 262_144  # bytes
+    hourly: int = 60  # tasks; 0 is no limit, here and below
+    daily_tokens: int = 500_000
+    daily_cents: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Door:
+    """Who else than you may start work by a channel, and how mail is read."""
+
+    contacts: str = KEEP
+    strangers: str = KEEP  # they start nothing; drop keeps nothing of them either
+    text: str = "See to this for me: say what it asks for, and what I should answer or do."
+    authserv_id: str = ""  # of mail: without it nobody is believed to be who he says
+    folder: str = "INBOX"
+    poll: int = 60  # seconds after which the mailbox is looked at, whatever the server says
+    hourly: int = 20  # tasks that one person starts
+    daily_tokens: int = 500_000  # of all that this door starts
+    daily_cents: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folder:
+    """A folder whose new files are work. `trusted` says that nobody but you writes there."""
+
+    path: str
+    text: str = "See to this file for me: say in a few lines what it says and what I should do."
+    trusted: bool = False
+    poll: int = 10
+    largest: int = 1_048_576
+    hourly: int = 60
+    daily_tokens: int = 500_000
+    daily_cents: int = 0
+
+
+Way: TypeAlias = Hook | Door | Folder
+_Wrong: TypeAlias = tuple[tuple[bool, str], ...]
+
+
+def check(found: Mapping[str, Door], channels: "Mapping[str, Chosen]") -> None:
+    """Refuse a door to a channel that nothing comes in by."""
+    for name, door in found.items():
+        channel = channels.get(name)
+        where = f"[doors.{name}]"
+        if not isinstance(channel, Post | WhatsAppLine):
+            sentence = f"{where} is about no channel that people write by; name one of [channels]"
+            raise BadInput(f"{sentence} of the kind email or whatsapp.", field=name)
+        if isinstance(channel, Post) and not channel.imap_host:
+            sentence = f"{where}: mail is read by IMAP; say imap_host in [channels.{name}]."
+            raise BadInput(sentence, field=name)
+        if isinstance(channel, WhatsAppLine) and door.authserv_id:
+            sentence = f"{where}: authserv_id is of mail; WhatsApp signs what it brings."
+            raise BadInput(sentence, field=name)
+
+
+def _wrong_hook(hook: Hook) -> _Wrong:
+    # A secret is not shown: somebody may have written the value itself.
+    return (
+        *_wrong_caps(hook),
+        (
+            not _SECRET.fullmatch(hook.secret),
+            "secret is the name of one, such as hook_shop; if it was the value, renew it",
+        ),
+        (
+            bool(hook.title) and not _POINTER.fullmatch(hook.title),
+            "title says where in the JSON it stands, such as /issue/title",
+        ),
+        (hook.scheme not in SCHEMES, f"scheme may be {', '.join(SCHEMES)}"),
+        (not hook.channel, "channel is empty; leave it out for the dashboard"),
+        (not 1 <= hook.largest <= _LARGEST, f"largest must be from 1 to {_LARGEST} bytes"),
+    )
+
+
+def _wrong_door(door: Door) -> _Wrong:
+    return (
+        *_wrong_caps(door),
+        (door.contacts not in (START, KEEP), f"contacts may be {START} or {KEEP}"),
+        (door.strangers not in (KEEP, DROP), f"strangers may be {KEEP} or {DROP}; they start none"),
+        (not door.folder.strip(), "folder is empty; leave it out for INBOX"),
+        (door.poll < _SHORTEST, f"poll must be at least {_SHORTEST} seconds"),
+    )
+
+
+def _wrong_folder(folder: Folder) -> _Wrong:
+    return (
+        *_wrong_caps(folder),
+        (not Path(folder.path).is_absolute(), "path must be a full path, such as /data/scans"),
+        (folder.poll < _SHORTEST, f"poll must be at least {_SHORTEST} seconds"),
+        (not 1 <= folder.largest <= 10 * _LARGEST, f"largest must be 1 to {10 * _LARGEST} bytes"),
+    )
+
+
+def _wrong_caps(way: Way) -> _Wrong:
+    caps = (way.hourly, way.daily_tokens, way.daily_cents)
+    return (
+        (min(caps) < 0, "hourly, daily_tokens and daily_cents are whole numbers, or 0"),
+        (not way.text.strip(), "text is empty; say what is to be done with what comes in"),
+        (len(way.text) > _MOST_TEXT, f"text may have {_MOST_TEXT} characters"),
+    )
+
+
+def _is_name(name: str) -> bool:
+    return _NAME.fullmatch(name) is not None
+
+
+_NAMING: Final = "a name is of small letters, digits and _"
+hooks = Table(
+    kind=Hook,
+    called="hooks",
+    of="hooks",
+    needs="a secret",
+    wrong=_wrong_hook,
+    name=_is_name,
+    naming=_NAMING,
+).read
+doors = Table(
+    kind=Door,
+    called="doors",
+    of="channels",
+    needs="what it lets in",
+    wrong=_wrong_door,
+    name=_is_name,
+    naming=_NAMING,
+).read
+folders = Table(
+    kind=Folder,
+    called="folders",
+    of="folders",
+    needs="a path",
+    wrong=_wrong_folder,
+    name=_is_name,
+    naming=_NAMING,
+).read

@@ -1,0 +1,215 @@
+"""What comes in by a door: kept once, begun once, and never more of it than its owner allows.
+
+A cue is written down before anything is made of it, so that what is cut in between is taken up
+again. How many a door may begin, and what they may cost, is counted where they are written: a
+million at once are counted one by one. What starts nothing is kept in small numbers; of a flood
+only the number is.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+
+from remit.model.codec import JsonMap, text_of
+from remit.model.ids import TaskId
+from remit.model.task import Source
+from remit.store import rows
+from remit.store.database import Params, Row, Tx
+
+MOST_IDLE: Final = 100  # kept in an hour of one door, of what starts nothing
+_HOUR: Final = timedelta(hours=1)
+_MARK: Final = "door:"
+_UNKEPT: Final = "unkept:"
+_LAST: Final = "\U0010ffff"
+
+
+class Fate(StrEnum):
+    """What became of a cue."""
+
+    WAITING = "waiting"  # nothing yet: it is begun next
+    STARTED = "started"
+    TALKED = "talked"  # it went on with a conversation
+    IGNORED = "ignored"
+    OVER = "over"  # a limit of its door kept it from starting
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """How many tasks a door may start in an hour, and what they may cost in a day; 0: any."""
+
+    hourly: int = 0
+    daily_tokens: int = 0
+    daily_cents: int = 0
+    each: bool = False  # the hour is counted for each sender by himself
+    turns_away: bool = False  # who is over is told so and comes again: nothing is kept
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival:
+    """Something that came to a door. `fate` is what its door makes of it, if no limit forbids."""
+
+    ref: str  # names it for ever: the same again is the same
+    door: str
+    body: JsonMap
+    sender: str = ""
+    said_at: datetime | None = None
+    fate: Fate = Fate.WAITING
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A cue as it stands. `stored` is False of one that is only counted."""
+
+    ref: str
+    door: str
+    sender: str
+    heard_at: datetime
+    body: JsonMap
+    fate: Fate
+    why: str = ""
+    task_id: TaskId | None = None
+    stored: bool = True
+
+    @property
+    def name(self) -> str:
+        """A short name for it, that a person can type."""
+        return hashlib.sha256(self.ref.encode()).hexdigest()[:8]
+
+
+def come(tx: Tx, arrival: Arrival, caps: Caps, now: datetime, day: datetime) -> Kept:
+    """Keep what came, once, and say how it stands; `day` is when the owner's day began."""
+    known = tx.one("get_inbound", {"ref": arrival.ref})
+    if known is not None and known["fate"] is not None:
+        return _kept(known)
+    fate, why = arrival.fate, arrival.why
+    over = _over(tx, arrival, caps, now, day) if fate is Fate.WAITING else None
+    if over is not None:
+        fate, why = Fate.OVER, over
+    idle = fate is not Fate.WAITING and fate is not Fate.TALKED
+    unkept = idle and (caps.turns_away or is_flooded(tx, arrival.door, now))
+    if unkept:
+        _count_unkept(tx, arrival.door)
+        body = arrival.body
+        return Kept(arrival.ref, arrival.door, arrival.sender, now, body, fate, why, stored=False)
+    kept: Params = {
+        "ref": arrival.ref,
+        "door": arrival.door,
+        "sender": arrival.sender,
+        "said": rows.ms(min(arrival.said_at or now, now)),
+        "heard": rows.ms(now),
+        "body": text_of(arrival.body),
+        "fate": fate.value,
+        "why": why,
+    }
+    tx.run("keep_cue", kept)
+    return _found(tx, arrival.ref)
+
+
+def settle(tx: Tx, ref: str, fate: Fate, task_id: TaskId | None = None, why: str = "") -> Kept:
+    """Write down what became of a cue; what has begun stays as it is."""
+    tx.run("settle_cue", {"ref": ref, "fate": fate.value, "why": why, "task": task_id})
+    return _found(tx, ref)
+
+
+def waiting(tx: Tx, most: int = 1000) -> list[Kept]:
+    """What was kept and never begun, oldest first."""
+    return [_kept(row) for row in tx.all("list_waiting_cues", {"most": most})]
+
+
+def latest(tx: Tx, most: int = 50) -> list[Kept]:
+    """What came in, newest first."""
+    return [_kept(row) for row in tx.all("list_cues", {"most": most})]
+
+
+def tally(tx: Tx, since: datetime) -> dict[str, dict[Fate, int]]:
+    """How many came by each door since a moment, by what became of them."""
+    found: dict[str, dict[Fate, int]] = {}
+    for row in tx.all("count_cues", {"since": rows.ms(since)}):
+        by_fate = found.setdefault(str(row["door"]), {})
+        by_fate[rows.word(Fate, row["fate"])] = rows.number(row["cues"])
+    return found
+
+
+def unkept(tx: Tx) -> dict[str, int]:
+    """How many were only counted, by door, since it was made."""
+    listed = tx.all("list_meta", {"begin": _UNKEPT, "end": _UNKEPT + _LAST})
+    return {str(row["key"]).removeprefix(_UNKEPT): int(str(row["value"])) for row in listed}
+
+
+def whose(tx: Tx, source: Source) -> str | None:
+    """Who sent what a task was started by; None if there is no such task."""
+    row = tx.one("get_task_by_source", {"kind": source.kind.value, "ref": source.ref})
+    context = rows.task(row).context if row is not None else None
+    return None if context is None else str(context.get("sender", ""))
+
+
+def mark(tx: Tx, door: str) -> JsonMap:
+    """How far a door was read, as it left it; empty if it never was."""
+    row = tx.one("get_meta", {"key": _MARK + door})
+    found: JsonMap = json.loads(str(row["value"])) if row is not None else {}
+    return found
+
+
+def keep_mark(tx: Tx, door: str, said: JsonMap) -> None:
+    tx.run("set_meta", {"key": _MARK + door, "value": text_of(said)})
+
+
+def _over(tx: Tx, arrival: Arrival, caps: Caps, now: datetime, day: datetime) -> str | None:
+    """Which limit keeps it from starting; None if none does."""
+    asked: Params = {
+        "door": arrival.door,
+        "sender": arrival.sender if caps.each else None,
+        "since": rows.ms(now - _HOUR),
+    }
+    if caps.hourly and _number(tx, "count_begun_cues", asked) >= caps.hourly:
+        return f"{caps.hourly} in an hour is the limit"
+    if not caps.daily_tokens and not caps.daily_cents:
+        return None
+    spent = tx.one("sum_cue_spending", {"door": arrival.door, "since": rows.ms(day)})
+    assert spent is not None  # noqa: S101 - a sum has one row
+    if caps.daily_tokens and rows.number(spent["tokens"]) >= caps.daily_tokens:
+        return f"{caps.daily_tokens:,} tokens in a day is the limit"
+    if caps.daily_cents and rows.number(spent["cents"]) >= caps.daily_cents:
+        return f"${caps.daily_cents / 100:,.2f} in a day is the limit"
+    return None
+
+
+def is_flooded(tx: Tx, door: str, now: datetime) -> bool:
+    """Whether so much came in an hour that started nothing that no more of it is kept."""
+    asked: Params = {"door": door, "since": rows.ms(now - _HOUR)}
+    return _number(tx, "count_idle_cues", asked) >= MOST_IDLE
+
+
+def _count_unkept(tx: Tx, door: str) -> None:
+    row = tx.one("get_meta", {"key": _UNKEPT + door})
+    before = int(str(row["value"])) if row is not None else 0
+    tx.run("set_meta", {"key": _UNKEPT + door, "value": str(before + 1)})
+
+
+def _number(tx: Tx, query: str, asked: Params) -> int:
+    row = tx.one(query, asked)
+    assert row is not None  # noqa: S101 - a count has one row
+    return rows.number(row["cues"])
+
+
+def _found(tx: Tx, ref: str) -> Kept:
+    row = tx.one("get_inbound", {"ref": ref})
+    assert row is not None  # noqa: S101 - it was kept one line above
+    return _kept(row)
+
+
+def _kept(row: Row) -> Kept:
+    return Kept(
+        ref=str(row["ref"]),
+        door=str(row["channel"]),
+        sender=str(row["sender"]),
+        heard_at=rows.at(row["heard_at"]),
+        body=json.loads(str(row["body"])),
+        fate=rows.word(Fate, row["fate"]),
+        why=str(row["why"] or ""),
+        task_id=TaskId(str(row["task_id"])) if row["task_id"] else None,
+    )

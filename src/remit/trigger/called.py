@@ -1,0 +1,46 @@
+"""What a program's call becomes: work in the owner's words, with what it brought as material."""
+
+from typing import Final
+
+from remit.model.codec import JsonMap
+from remit.model.delivery import Delivery
+from remit.model.task import Creator, Cue, Source, SourceKind, Taint
+from remit.settings.doors import Hook
+from remit.store.cues import Arrival, Caps, Kept
+from remit.trigger import words
+from remit.trigger.hook import Event, pointed
+
+DOOR: Final = "hook:"
+
+
+def arrival(name: str, hook: Hook, event: Event) -> Arrival:
+    """An event as what came by its hook."""
+    named = pointed(event.content, hook.title) if hook.title else ""
+    what = f"{name}: {event.kind}" if event.kind else f"Called by {name}"
+    body: JsonMap = {
+        "kind": "call",
+        "type": words.one_line(event.kind),
+        "title": words.title(named, what),
+        "text": event.text,
+    }
+    return Arrival(ref=f"{DOOR}{name} {event.ref}", door=DOOR + name, body=body)
+
+
+def cue(kept: Kept, name: str, hook: Hook) -> Cue:
+    """What the owner wants done with it; it goes where he said, and what came is no word of his."""
+    context: JsonMap = {"hook": name, "type": kept.body.get("type") or None}
+    context["outside"] = str(kept.body.get("text") or "")
+    return Cue(
+        source=Source(SourceKind.WEBHOOK, f"{name}/{kept.ref.partition(' ')[2]}"),
+        title=str(kept.body.get("title") or f"Called by {name}"),
+        text=hook.text,
+        delivery=(Delivery(hook.channel, hook.recipient or None),),
+        context={key: value for key, value in context.items() if value is not None},
+        created_by=Creator.SCHEDULER,
+        taint=Taint.PUBLIC,
+    )
+
+
+def caps(hook: Hook) -> Caps:
+    """Who calls too often is told so, and comes again."""
+    return Caps(hook.hourly, hook.daily_tokens, hook.daily_cents, turns_away=True)

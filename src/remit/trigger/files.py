@@ -1,0 +1,172 @@
+"""A folder, watched: each new file is a cue, once, by its name and what is in it.
+
+Files alone: no link is followed, no folder below is looked into, nothing is opened that grows or is
+hidden. What is no text is named and not read. Nothing in the folder is changed.
+"""
+
+import asyncio
+import hashlib
+import logging
+import os
+import stat
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from remit.errors import StoreTrouble
+from remit.model.codec import JsonMap
+from remit.model.delivery import Delivery
+from remit.model.task import Creator, Cue, Source, SourceKind, Taint
+from remit.ports import Clock
+from remit.settings.doors import Folder
+from remit.store.cues import Arrival, Kept
+from remit.trigger import words
+
+_LOG: Final = logging.getLogger("remit.doors")
+_MOST: Final = 1000  # files that one look sees
+_ENDS: Final = (".part", ".partial", ".tmp", ".crdownload", ".swp", "~")
+_Stamp: TypeAlias = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file that has come to rest: what it is called, what is in it, in words."""
+
+    name: str
+    digest: str
+    size: int
+    text: str
+
+
+class FolderWatch:
+    def __init__(
+        self,
+        name: str,
+        folder: Folder,
+        take: Callable[[Arrival], Awaitable[Kept]],
+        clock: Clock,
+    ) -> None:
+        self._name = name
+        self._folder = folder
+        self._take = take
+        self._clock = clock
+        self._seen: dict[str, _Stamp] = {}  # as each file was at the last look
+        self._taken: dict[str, _Stamp] = {}
+        self._why = ""
+        self._watching: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        if self._watching is None:
+            self._watching = asyncio.create_task(self._watch_on())
+
+    async def close(self) -> None:
+        watching, self._watching = self._watching, None
+        if watching is not None:
+            watching.cancel()
+            await asyncio.wait((watching,))
+
+    async def look(self) -> int:
+        """Take in every file that has not changed since the last look; say how many were new."""
+        rested = await asyncio.to_thread(self._rested)
+        new = 0
+        for name, stamp in rested:
+            found = await asyncio.to_thread(opened, self._folder, name)
+            if found is None:
+                continue
+            kept = await self._take(arrival(self._name, found))
+            if kept.stored:  # one that a limit turned away is tried again
+                self._taken[name] = stamp
+                new += 1
+        return new
+
+    async def _watch_on(self) -> None:
+        while True:
+            try:
+                await self.look()
+                self._why = ""
+            except StoreTrouble:
+                pass  # the store says so itself
+            except Exception as error:  # noqa: BLE001 - a folder that breaks is looked at again
+                if (why := f"{type(error).__name__}: {error}") != self._why:
+                    _LOG.warning("The folder %s cannot be read: %s", self._name, why)
+                self._why = why
+            await self._clock.sleep(self._folder.poll)
+
+    def _rested(self) -> list[tuple[str, _Stamp]]:
+        """The files that are as they were a look ago, and were not taken so."""
+        now = dict(islice(_listed(Path(self._folder.path)), _MOST))
+        before, self._seen = self._seen, now
+        self._taken = {name: stamp for name, stamp in self._taken.items() if name in now}
+        return [
+            (name, stamp)
+            for name, stamp in sorted(now.items())
+            if before.get(name) == stamp and self._taken.get(name) != stamp
+        ]
+
+
+def opened(folder: Folder, name: str) -> Found | None:
+    """What is in a file; None if it is none any more, or too large."""
+    try:
+        file = os.open(Path(folder.path) / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        return None
+    with os.fdopen(file, "rb") as content:
+        raw = content.read(folder.largest + 1)
+    if len(raw) > folder.largest:
+        return None
+    return Found(name, hashlib.sha256(raw).hexdigest(), len(raw), _text(raw))
+
+
+def arrival(name: str, found: Found) -> Arrival:
+    """A file as what came by its door."""
+    body: JsonMap = {
+        "kind": "file",
+        "name": words.one_line(found.name, 255),
+        "digest": found.digest,
+        "size": found.size,
+        "text": found.text,
+    }
+    whose = hashlib.sha256(os.fsencode(found.name)).hexdigest()[:12]
+    return Arrival(ref=f"folder:{name} {whose} {found.digest}", door=f"folder:{name}", body=body)
+
+
+def cue(kept: Kept, folder: Folder) -> Cue:
+    """Work on a file, as the owner says; its words are his own only where he alone writes."""
+    body, text = kept.body, str(kept.body.get("text") or "")
+    context: JsonMap = {"file": body.get("name"), "sha256": body.get("digest")}
+    if not folder.trusted:
+        context["outside"] = text
+    return Cue(
+        source=Source(SourceKind.MANUAL, kept.ref),
+        title=words.title(str(body.get("name") or ""), "A file"),
+        text=f"{folder.text}\n\n{text}" if folder.trusted else folder.text,
+        delivery=(Delivery("dashboard"),),
+        context=context,
+        created_by=Creator.SCHEDULER,
+        taint=Taint.OWNER if folder.trusted else Taint.PUBLIC,
+    )
+
+
+def _listed(path: Path) -> Iterator[tuple[str, _Stamp]]:
+    with os.scandir(path) as entries:
+        for entry in entries:
+            if entry.name.startswith(".") or entry.name.endswith(_ENDS):
+                continue
+            if entry.is_file(follow_symlinks=False):
+                now = entry.stat(follow_symlinks=False)
+                yield entry.name, (now.st_mtime_ns, now.st_size, now.st_ino)
+
+
+def _text(raw: bytes) -> str:
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = ""
+    if "\0" in text or not text.strip():
+        return f"[No text: {len(raw):,} bytes.]"
+    return words.bounded(text)

@@ -1,0 +1,219 @@
+"""A call from a program: believed by its secret alone, and named by what the secret vouches for.
+
+Three ways to show that one knows the secret: the signature of Standard Webhooks, over an id, a time
+and every byte; GitHub's, over every byte; or the secret itself, as a bearer. A call's name is made
+only of what was signed, for whoever repeats a call may change the rest. What comes is a CloudEvent,
+or any body at all. Pure.
+"""
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+from urllib.parse import unquote
+
+from remit.errors import BadInput
+from remit.model.codec import Json
+from remit.trigger import words
+
+TOLERANCE: Final = timedelta(minutes=5)
+PREFIX: Final = "whsec_"
+_MOST_SIGNATURES: Final = 10
+_ID: Final = re.compile(r"[\x21-\x2d\x2f-\x7e]{1,200}")  # a dot would part it from the time
+_SECONDS: Final = re.compile(r"[0-9]{1,12}")
+_HUB: Final = "sha256="
+_BEARER: Final = re.compile(r"(?i)bearer +(\S+) *")
+_REQUIRED: Final = ("id", "source", "type")
+_STRUCTURED: Final = "application/cloudevents+json"
+
+
+class Shown(StrEnum):
+    """How a caller showed that it knows the secret."""
+
+    STANDARD = "standard"
+    GITHUB = "github"
+    BEARER = "bearer"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What came over the wire; the names of headers are in small letters."""
+
+    headers: Mapping[str, str]
+    body: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What a call brought: its name, what kind of thing it tells of, and the words of it."""
+
+    ref: str
+    kind: str
+    text: str
+    content: Json = None  # what was parsed of it, if it is JSON
+
+
+def shown(call: Call, secrets: Sequence[str], now: datetime) -> Shown | None:
+    """How the caller is known; None if it is not. Whoever signs is held to his signature."""
+    good = [secret for secret in secrets if secret]
+    if "webhook-signature" in call.headers:
+        return Shown.STANDARD if _is_standard(call, good, now) else None
+    if "x-hub-signature-256" in call.headers:
+        return Shown.GITHUB if _is_hub(call, good) else None
+    return Shown.BEARER if _is_bearer(call, good) else None
+
+
+def read(call: Call, how: Shown) -> Event:
+    """What a call that was believed has to say."""
+    content = _parsed(call.body)
+    found = _cloud_event(call, content)
+    if found is None:
+        kind = words.one_line(call.headers.get("x-github-event", ""))
+        return Event(_ref(call, how, None), kind, _text(content, call.body), content)
+    about, said = found
+    signed = about if how is not Shown.GITHUB or _is_structured(call) else None
+    return Event(_ref(call, how, signed), about["type"], _text(said, call.body), said)
+
+
+def pointed(content: Json, pointer: str) -> str:
+    """The text at a place of the content, such as /issue/title; empty if none is there."""
+    found = content
+    for step in pointer.split("/")[1:]:
+        if isinstance(found, list) and step.isdecimal() and int(step) < len(found):
+            found = found[int(step)]
+        else:
+            found = found.get(step) if isinstance(found, dict) else None
+    return str(found) if isinstance(found, str | int | float) else ""
+
+
+def made(random: bytes) -> str:
+    """A secret, as Standard Webhooks writes them."""
+    return PREFIX + base64.b64encode(random).decode("ascii")
+
+
+# The secret ---------------------------------------------------------------------------------------
+
+
+def _is_standard(call: Call, secrets: Sequence[str], now: datetime) -> bool:
+    ident = call.headers.get("webhook-id", "")
+    at = call.headers.get("webhook-timestamp", "")
+    if not _ID.fullmatch(ident) or not _SECONDS.fullmatch(at):
+        return False
+    if abs(now.timestamp() - int(at)) > TOLERANCE.total_seconds():
+        return False
+    signed = f"{ident}.{at}.".encode() + call.body
+    given = call.headers["webhook-signature"].split()[:_MOST_SIGNATURES]
+    known = False
+    for secret in secrets:
+        digest = hmac.new(_key(secret), signed, hashlib.sha256).digest()
+        wanted = b"v1," + base64.b64encode(digest)
+        for each in given:
+            known |= hmac.compare_digest(each.encode(errors="replace"), wanted)
+    return known
+
+
+def _is_hub(call: Call, secrets: Sequence[str]) -> bool:
+    given = call.headers["x-hub-signature-256"].encode(errors="replace")
+    known = False
+    for secret in secrets:
+        wanted = _HUB + hmac.new(secret.encode(), call.body, hashlib.sha256).hexdigest()
+        known |= hmac.compare_digest(given, wanted.encode())
+    return known
+
+
+def _is_bearer(call: Call, secrets: Sequence[str]) -> bool:
+    found = _BEARER.fullmatch(call.headers.get("authorization", ""))
+    given = found[1].encode(errors="replace") if found else b""
+    known = False
+    for secret in secrets:
+        known |= hmac.compare_digest(given, secret.encode())
+    return known
+
+
+def _key(secret: str) -> bytes:
+    """The bytes that a secret stands for."""
+    if secret.startswith(PREFIX):
+        try:
+            return base64.b64decode(secret.removeprefix(PREFIX), validate=True)
+        except (binascii.Error, ValueError):
+            pass  # one of his own making that only looks like it
+    return secret.encode()
+
+
+# What it says -------------------------------------------------------------------------------------
+
+
+def _ref(call: Call, how: Shown, about: Mapping[str, str] | None) -> str:
+    """The name of a call: what was signed of it, and nothing else."""
+    if how is Shown.STANDARD:
+        return f"wh:{call.headers['webhook-id']}"
+    if about is not None:
+        return f"ce:{_digest(about['source'].encode())[:16]}:{_digest(about['id'].encode())[:32]}"
+    ident = call.headers.get("webhook-id", "") if how is Shown.BEARER else ""
+    if _ID.fullmatch(ident):
+        return f"wh:{ident}"
+    return f"body:{_digest(call.body)}"
+
+
+def _cloud_event(call: Call, content: Json) -> tuple[dict[str, str], Json] | None:
+    """What an event says of itself, and its content; None if it is none."""
+    if _is_structured(call):
+        if not isinstance(content, dict):
+            raise BadInput("The CloudEvent is no JSON object.", field="body")
+        about = {name: content.get(name) for name in (*_REQUIRED, "specversion")}
+        said = content.get("data")
+        if said is None and isinstance(content.get("data_base64"), str):
+            said = _decoded(str(content["data_base64"]))
+    elif "ce-specversion" in call.headers:
+        names = (*_REQUIRED, "specversion")
+        about = {name: unquote(call.headers.get(f"ce-{name}", "")) for name in names}
+        said = content if content is not None else call.body.decode("utf-8", "replace")
+    else:
+        return None
+    for name in _REQUIRED:
+        if not isinstance(about[name], str) or not about[name]:
+            raise BadInput(f"The CloudEvent lacks its {name}.", field=name)
+    if about["specversion"] != "1.0":
+        raise BadInput("The CloudEvent must be of specversion 1.0.", field="specversion")
+    return {name: words.one_line(str(about[name]), 1000) for name in _REQUIRED}, said
+
+
+def _is_structured(call: Call) -> bool:
+    return call.headers.get("content-type", "").lower().replace(" ", "").startswith(_STRUCTURED)
+
+
+def _decoded(text: str) -> str:
+    try:
+        return base64.b64decode(text, validate=True).decode("utf-8", "replace")
+    except (binascii.Error, ValueError):
+        return text
+
+
+def _parsed(body: bytes) -> Json:
+    try:
+        found: Json = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return found
+
+
+def _text(content: Json, body: bytes) -> str:
+    """The content as a person would read it; as it came, where there is no other way."""
+    if isinstance(content, str):
+        return words.bounded(content)
+    try:
+        told = json.dumps(content, ensure_ascii=False, indent=1) if content is not None else ""
+    except RecursionError:
+        told = ""
+    return words.bounded(told or body.decode("utf-8", "replace"))
+
+
+def _digest(raw: bytes) -> str:
+    return hashlib.sha256(raw).hexdigest()

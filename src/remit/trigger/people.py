@@ -1,0 +1,156 @@
+"""People who write: who they are by the owner's book, and what may come of it.
+
+The owner speaks. A contact may start work, if the owner's settings say so for that door, and then
+with the owner's words: what he wrote himself is material. Of strangers nothing starts.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Final
+
+from remit.model.codec import Json, JsonMap
+from remit.model.delivery import Delivery
+from remit.model.task import Creator, Cue, Source, SourceKind, Taint
+from remit.settings.doors import DROP, START, Door
+from remit.store.cues import Arrival, Fate, Kept
+from remit.trigger import mail_words, words
+from remit.trigger.mail import Head, Letter
+
+OWNER: Final = "owner"
+CONTACT: Final = "contact"
+STRANGER: Final = "stranger"
+_UNVOUCHED: Final = "nobody vouches for who wrote it"
+_UNKNOWN: Final = "who wrote is not in your book"
+_KEPT: Final = "contacts start nothing by this door"
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody of the book."""
+
+    name: str
+    owner: bool = False
+
+
+def mailed(name: str, door: Door, head: Head, who: Person | None) -> Arrival | None:
+    """What a mail's head is worth; None if nothing of it is kept. `who` has its address."""
+    sender = head.sender
+    verified = sender is not None and sender.verified
+    known = who if verified and not head.robot else None
+    fate, why = _judged(door, known, head.robot or ("" if verified else _UNVOUCHED))
+    if known is None and door.strangers == DROP:
+        return None
+    address = sender.address if sender else ""
+    body: JsonMap = {
+        "kind": "mail",
+        "who": _sort(known),
+        "person": known.name if known else None,
+        "sender": address,
+        "verified": verified,
+        "id": head.message_id,
+        "threads": list[Json](head.threads),
+        "subject": head.subject,
+    }
+    # The sender is part of the name: nobody can take the place of another's mail beforehand.
+    whose = _digest(address) if verified else f"?{_digest(address)}"
+    ref = f"{name} mail {whose} {head.message_id}"
+    return Arrival(ref=ref, door=name, body=body, sender=address, fate=fate, why=why)
+
+
+def told(arrival: Arrival, letter: Letter) -> Arrival:
+    """The same with its words, and what hangs on it, by name alone."""
+    body = arrival.body | {"text": letter.text, "attachments": list[Json](letter.attachments)}
+    return Arrival(
+        ref=arrival.ref,
+        door=arrival.door,
+        body=body,
+        sender=arrival.sender,
+        fate=arrival.fate,
+        why=arrival.why,
+    )
+
+
+def wrote(channel: str, ref: str, sender: str, body: JsonMap, who: Person) -> Arrival:
+    """What a contact wrote by a channel that signs what it brings; it is kept there already."""
+    more: JsonMap = {"kind": "message", "who": CONTACT, "person": who.name, "sender": sender}
+    return Arrival(ref=ref, door=channel, body=body | more, sender=sender)
+
+
+def cue(kept: Kept, door: Door, source: Source, about: str | None = None) -> Cue:
+    """Work on what somebody wrote: to be done as the owner says, on his dashboard."""
+    body = kept.body
+    person, sender = str(body.get("person") or ""), str(body.get("sender") or kept.sender)
+    context: JsonMap = {
+        "person": person or None,
+        "threads": body.get("threads") or [],
+        "sender": sender,
+        "sender_verified": body.get("verified") is True,
+        "attachments": body.get("attachments") or [],
+        "about": about,
+        "outside": words.bounded(str(body.get("text") or "")),
+    }
+    subject = mail_words.subject(str(body.get("subject") or ""))
+    return Cue(
+        source=source,
+        title=words.title(subject, f"{_THING[source.kind]} from {person or sender or 'somebody'}"),
+        text=door.text,
+        delivery=(Delivery("dashboard"),),
+        context=_filled(context),
+        created_by=Creator.SCHEDULER,
+        taint=Taint.CONTACT if body.get("who") == CONTACT else Taint.PUBLIC,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the owner wrote by mail: his own words, and what he passes on."""
+
+    text: str
+    context: JsonMap
+    taint: Taint
+
+
+def said(kept: Kept) -> Said:
+    """The owner's words in a mail of his. What he passes on from others is not his."""
+    body = kept.body
+    subject, parted = str(body.get("subject") or ""), mail_words.parted(str(body.get("text") or ""))
+    own = parted.own or mail_words.subject(subject)
+    passed_on = parted.passed_on
+    if not parted.own and mail_words.is_passed_on(subject):
+        own, passed_on = "", passed_on or subject
+    foreign = bool(passed_on) or mail_words.is_passed_on(subject)
+    context: JsonMap = {
+        "person": body.get("person"),
+        "threads": body.get("threads") or [],
+        "sender": kept.sender,
+        "sender_verified": True,
+        "subject": subject,
+        "attachments": body.get("attachments") or [],
+        "outside": passed_on,
+    }
+    return Said(own, _filled(context), Taint.PUBLIC if foreign else Taint.OWNER)
+
+
+def _filled(context: JsonMap) -> JsonMap:
+    return {name: value for name, value in context.items() if value not in (None, [], "")}
+
+
+def _judged(door: Door, known: Person | None, why: str) -> tuple[Fate, str]:
+    if known is None:
+        return Fate.IGNORED, why or _UNKNOWN
+    if known.owner or door.contacts == START:
+        return Fate.WAITING, ""
+    return Fate.IGNORED, _KEPT
+
+
+def _sort(known: Person | None) -> str:
+    if known is None:
+        return STRANGER
+    return OWNER if known.owner else CONTACT
+
+
+def _digest(address: str) -> str:
+    return hashlib.sha256(address.encode("utf-8", "replace")).hexdigest()[:12]
+
+
+_THING: Final = {SourceKind.EMAIL: "Mail", SourceKind.WHATSAPP: "Message"}

@@ -1,0 +1,22 @@
+"""What the doors in of a house are joined to."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from remit.deliver.ways import Keys
+from remit.intake.admit import Intake
+from remit.intake.book import Contacts
+from remit.model.conversation import Turn
+from remit.store.inbound import Came
+from remit.wiring.ground import Ground
+
+
+@dataclass(frozen=True, slots=True)
+class DoorPlugs:
+    """What the doors are joined to: who takes work in, who is known, who talks."""
+
+    ground: Ground
+    keys: Keys
+    intake: Intake
+    contacts: Contacts
+    talk: Callable[[Came], Awaitable[Turn | None]]

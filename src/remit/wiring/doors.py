@@ -1,0 +1,60 @@
+"""The doors in of a house, loaded only by who has one."""
+
+from typing import TYPE_CHECKING
+
+from remit.errors import NotFound
+from remit.store.cues import Kept
+from remit.store.inbound import Came
+from remit.trigger.door import Looks
+from remit.wiring.door_plugs import DoorPlugs
+
+if TYPE_CHECKING:
+    from remit.trigger.hook import Call
+    from remit.wiring.entrance import Entrance
+
+
+class Doors:
+    """Started by `remit up` alone: a command that works for a moment watches nothing."""
+
+    def __init__(self, plugs: DoorPlugs) -> None:
+        self._plugs = plugs
+        self._made: Entrance | None = None
+        self._watched: tuple[Looks, ...] = ()
+
+    @property
+    def entrance(self) -> "Entrance":
+        if self._made is None:
+            from remit.wiring.entrance import Entrance  # noqa: PLC0415 - what reads mail
+
+            self._made = Entrance(self._plugs)
+        return self._made
+
+    async def start(self) -> None:
+        """Begin what was cut off, and watch from now on."""
+        settings = self._plugs.ground.settings
+        if settings.hooks or settings.doors or settings.folders:
+            await self.entrance.keeper.take_up()
+            self._watched = self.entrance.watches()
+            for each in self._watched:
+                each.start()
+
+    async def close(self) -> None:
+        watched, self._watched = self._watched, ()
+        for each in watched:
+            await each.close()
+
+    async def called(self, name: str, call: "Call") -> Kept:
+        """Take a program's call in; `Unsigned` is raised if it does not know the secret."""
+        if name not in self._plugs.ground.settings.hooks:
+            raise NotFound("hook", f"{name!r:.60}")
+        return await self.entrance.called(name, call)
+
+    async def wrote(self, came: Came) -> Kept | None:
+        """What somebody else than the owner wrote by a channel; None if nothing comes of it."""
+        if came.channel not in self._plugs.ground.settings.doors:
+            return None
+        return await self.entrance.wrote(came)
+
+    async def begin(self, name: str) -> Kept:
+        """Begin what was kept and started nothing, because the owner says so."""
+        return await self.entrance.keeper.start(name)

@@ -1,0 +1,258 @@
+"""What comes in by each door, joined to the rooms that make work of it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from remit.brain.budget import midnight
+from remit.deliver import account as accounts
+from remit.deliver.account import Account, Security
+from remit.deliver.forget import Forgetting
+from remit.errors import BadInput
+from remit.intake.heard import Message
+from remit.model.codec import JsonMap
+from remit.model.ids import TaskId
+from remit.model.task import Cue, Source, SourceKind
+from remit.settings.channels import Post
+from remit.settings.doors import ANY, START, Door, Folder, Hook
+from remit.store import conversations, cues, notices
+from remit.store.cues import Arrival, Caps, Fate, Kept
+from remit.store.database import Tx
+from remit.store.inbound import Came
+from remit.trigger import called, files, hook, people
+from remit.trigger.door import Begin, Begun, Doorkeeper, Looks
+from remit.trigger.files import FolderWatch
+from remit.trigger.hook import Call
+from remit.trigger.mail import Head
+from remit.trigger.mail_box import Box
+from remit.trigger.mail_watch import MailWatch, Plugs
+from remit.trigger.people import Person
+from remit.wiring.door_plugs import DoorPlugs
+
+_MOST_REF: Final = 400  # characters of an id that name a task
+
+
+class Unsigned(BadInput):
+    """A call that does not show that it knows the secret of its hook."""
+
+
+class TooLarge(BadInput):
+    """A call that brings more than its hook takes."""
+
+
+class Entrance:
+    """Every door of the settings."""
+
+    def __init__(self, plugs: DoorPlugs) -> None:
+        ground = plugs.ground
+        self._plugs = plugs
+        self._settings = ground.settings
+        self.keeper = Doorkeeper(
+            ground.db, ground.clock, dict(self._begins()), midnight(ground.zone)
+        )
+
+    def watches(self) -> tuple[Looks, ...]:
+        """All that must be looked at; what the settings got wrong is said with its place."""
+        ground = self._plugs.ground
+        found: list[Looks] = [
+            self.mailbox(name)
+            for name in self._settings.doors
+            if isinstance(self._settings.channels[name], Post)
+        ]
+        found += [self.folder(name) for name in self._settings.folders]
+        if not self._settings.channels:  # else the channels see to it
+            keep = self._settings.deliver.keep_inbound
+            found.append(Forgetting(keep, ground.db, ground.clock))
+        return tuple(found)
+
+    def _begins(self) -> Iterator[tuple[str, Begin]]:
+        for name, each in self._settings.hooks.items():
+            yield called.DOOR + name, partial(self._begin_call, name, each)
+        for name, folder in self._settings.folders.items():
+            yield f"folder:{name}", partial(self._begin_file, folder)
+        for name, door in self._settings.doors.items():
+            mails = isinstance(self._settings.channels[name], Post)
+            yield name, partial(self._begin_mail if mails else self._begin_message, door)
+
+    # Programs -----------------------------------------------------------------------------------
+
+    async def called(self, name: str, call: Call) -> Kept:
+        """Take a call in, if it knows the secret; one that repeats it is told the same."""
+        settings, now = self._settings.hooks[name], self._plugs.ground.clock.now()
+        # While a secret is replaced both are kept, parted by a space.
+        how = hook.shown(call, self._plugs.keys.get(settings.secret).split(), now)
+        if how is None or settings.scheme not in (ANY, how):
+            sentence = "The secret of this hook was not shown, or long ago; nothing was read."
+            raise Unsigned(sentence)
+        if len(call.body) > settings.largest:
+            raise TooLarge(f"This hook takes {settings.largest} bytes; this call has more.")
+        event = hook.read(call, how)
+        return await self.keeper.take(called.arrival(name, settings, event), called.caps(settings))
+
+    async def _begin_call(self, name: str, settings: Hook, kept: Kept) -> Begun:
+        return await self._start(called.cue(kept, name, settings))
+
+    # Files --------------------------------------------------------------------------------------
+
+    def folder(self, name: str) -> FolderWatch:
+        folder = self._settings.folders[name]
+        caps = Caps(folder.hourly, folder.daily_tokens, folder.daily_cents, turns_away=True)
+        take = partial(self._take, caps)
+        return FolderWatch(name, folder, take, self._plugs.ground.clock)
+
+    async def _begin_file(self, folder: Folder, kept: Kept) -> Begun:
+        return await self._start(files.cue(kept, folder))
+
+    # People -------------------------------------------------------------------------------------
+
+    def mailbox(self, name: str) -> MailWatch:
+        """The mailbox of an email channel, as a door."""
+        door, post = self._settings.doors[name], self._settings.channels[name]
+        assert isinstance(post, Post)  # noqa: S101 - checked with the settings
+        ground = self._plugs.ground
+        plugs = Plugs(
+            sort=partial(self._sorted, name, door),
+            told=people.told,
+            take=partial(self._take_mail, name),
+        )
+        try:
+            box = self._box(post, door)
+        except BadInput as bad:
+            raise BadInput(f"[doors.{name}]: {bad}", field=name) from None
+        return MailWatch(name, door, box, plugs, ground.db, ground.clock)
+
+    def _box(self, post: Post, door: Door) -> Box:
+        user = post.imap_user or post.user
+        password = self._plugs.keys.token(post.imap_password or post.password)
+        if post.imap_security not in list(Security):
+            raise BadInput(f"imap_security may be {', '.join(Security)}.", field="imap_security")
+        account = Account(
+            post.imap_host,
+            post.imap_port,
+            Security(post.imap_security),
+            user or None,
+            password if user else None,
+            Path(post.ca_file).expanduser() if post.ca_file else None,
+        )
+        return Box(
+            account.host,
+            account.port,
+            user,
+            password,
+            door.folder,
+            None if account.security is Security.NONE else accounts.trust(account),
+            account.security is Security.STARTTLS,
+        )
+
+    def _sorted(self, name: str, door: Door, head: Head) -> Arrival | None:
+        who = self._who(name, head.sender.address) if head.sender else None
+        return people.mailed(name, door, head, who)
+
+    async def _take_mail(self, name: str, arrival: Arrival) -> Kept:
+        return await self._take(_caps(self._settings.doors[name]), arrival)
+
+    async def _begin_mail(self, door: Door, kept: Kept) -> Begun:
+        if kept.body.get("who") == people.OWNER:
+            return await self._heard(kept)
+        about = await self._plugs.ground.db.read(_about, kept.door, _threads(kept))
+        source = Source(SourceKind.EMAIL, str(kept.body.get("id") or kept.ref)[:_MOST_REF])
+        taken = await self._plugs.ground.db.read(cues.whose, source)
+        # An id is anybody's word: under one that is another's, or nobody's, stands no mail but his.
+        if kept.body.get("verified") is not True or taken not in (None, kept.sender):
+            source = Source(SourceKind.EMAIL, f"{source.ref} {kept.name}")
+        return await self._start(people.cue(kept, door, source, about[1] if about else None))
+
+    async def _heard(self, kept: Kept) -> Begun:
+        """What the owner wrote: an answer goes on with its task, what asks for work is work."""
+        said = people.said(kept)
+        about = await self._plugs.ground.db.read(_about, kept.door, _threads(kept))
+        words: JsonMap = {"text": said.text, "reply_to": about[0] if about else None}
+        came = Came(kept.ref, kept.door, words, kept.sender, kept.heard_at)
+        if about is not None:
+            turn = await self._plugs.talk(came)
+            return Begun(Fate.TALKED if turn else Fate.IGNORED, about[1])
+        if not said.text.strip():
+            return Begun(Fate.IGNORED, why="it has no words of yours")
+        source = Source(SourceKind.EMAIL, str(kept.body.get("id") or kept.ref)[:_MOST_REF])
+        message = Message(text=said.text, source=source, context=said.context, taint=said.taint)
+        found = await self._plugs.intake.hear(message)
+        if found.tasks:
+            return Begun(Fate.STARTED, found.tasks[0].id)
+        turn = await self._plugs.talk(came)
+        return Begun(Fate.TALKED if turn else Fate.IGNORED)
+
+    async def wrote(self, came: Came) -> Kept | None:
+        """What a contact wrote by a channel that signs what it brings."""
+        door, text = self._settings.doors[came.channel], came.body.get("text")
+        who = self._who(came.channel, came.sender) if came.sender else None
+        if door.contacts != START or who is None or who.owner or not isinstance(text, str):
+            return None
+        if not text.strip():
+            return None
+        arrival = people.wrote(came.channel, came.ref, came.sender, came.body, who)
+        return await self._take(_caps(door), arrival)
+
+    async def _begin_message(self, door: Door, kept: Kept) -> Begun:
+        """The row is the channel's own: who it was is looked up again."""
+        who = self._who(kept.door, kept.sender)
+        if who is None:
+            return Begun(Fate.IGNORED, why="who wrote is not in your book")
+        kept = replace(kept, body=kept.body | {"who": people.CONTACT, "person": who.name})
+        source = Source(SourceKind.WHATSAPP, kept.ref.rpartition(" ")[2][:_MOST_REF])
+        return await self._start(people.cue(kept, door, source))
+
+    def _who(self, channel: str, address: str) -> Person | None:
+        """Whom the book has under an address; a book that cannot be read knows nobody."""
+        chosen = self._settings.channels[channel]
+        if _is_same(getattr(chosen, "owner", ""), address):
+            return Person(self._settings.owner, owner=True)
+        try:
+            entries = self._plugs.contacts.entries()
+        except BadInput:
+            return None
+        for entry in entries:
+            lines = entry.lines.values()
+            if any(_is_same(line.address, address) or line.id == address for line in lines):
+                return Person(entry.name, owner=entry.role == people.OWNER)
+        return None
+
+    # Each of them -------------------------------------------------------------------------------
+
+    async def _take(self, caps: Caps, arrival: Arrival) -> Kept:
+        return await self.keeper.take(arrival, caps)
+
+    async def _start(self, cue: Cue) -> Begun:
+        task = await self._plugs.intake.admit(cue)
+        return Begun(Fate.STARTED, task.id)
+
+
+def _caps(door: Door) -> Caps:
+    return Caps(door.hourly, door.daily_tokens, door.daily_cents, each=True)
+
+
+def _threads(kept: Kept) -> list[str]:
+    """What a mail goes on with, the nearest first; it is not its own answer."""
+    found = kept.body.get("threads")
+    ids = [str(each) for each in found] if isinstance(found, list) else []
+    return [each for each in reversed(ids) if each != kept.body.get("id")]
+
+
+def _about(tx: Tx, channel: str, ids: Sequence[str]) -> tuple[str, TaskId] | None:
+    """The message of ours that a mail answers, and its task."""
+    for each in ids:
+        found = conversations.replied_to(tx, channel, each) or notices.replied_to(tx, channel, each)
+        if found is not None:
+            return each, found
+    return None
+
+
+def _is_same(known: str, address: str) -> bool:
+    """Whether two addresses are one; a number is its digits."""
+    if not known or ("@" in known) != ("@" in address):
+        return False
+    if "@" in known:
+        return known.casefold() == address.casefold()
+    digits = ["".join(filter(str.isdigit, each)) for each in (known, address)]
+    return bool(digits[0]) and digits[0] == digits[1]

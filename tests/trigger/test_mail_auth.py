@@ -1,0 +1,101 @@
+"""Who wrote a mail: only the owner's own server is believed, and only in its first word on it."""
+
+from typing import Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remit.trigger import mail_auth
+from remit.trigger.mail_auth import Sender
+
+US: Final = "mx.example.org"
+GOOD: Final = (
+    f"{US}; dkim=pass header.d=bank.example; dmarc=pass (p=REJECT) header.from=bank.example"
+)
+BANK: Final = "Bank <info@bank.example>"
+
+
+def test_what_our_server_vouches_for_is_verified() -> None:
+    assert mail_auth.sender([BANK], [GOOD], US) == Sender("info@bank.example", verified=True)
+    spaced = f"\r\n {US.upper()} 1 ;\r\n\tDMARC=PASS action=none header.From=Bank.Example"
+    found = mail_auth.sender(["INFO@BANK.EXAMPLE"], [spaced], US)
+    assert found == Sender("info@bank.example", verified=True)
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        [],
+        [""],
+        ["mx.evil.example; dmarc=pass header.from=bank.example", GOOD],
+        [f"mx.evil.example; x=y {GOOD}"],
+        [f"{US}.evil.example; dmarc=pass header.from=bank.example"],
+        [f"{US}; dmarc=fail header.from=bank.example", GOOD],
+        [f"{US}; none", GOOD],
+        [f"{US}; dmarc=pass header.from=evil.example"],
+        [f"{US}; dmarc=pass"],
+        [f"{US}; dmarc=pass header.from=bank.example header.from=evil.example"],
+        [f"{US}; dmarc=pass header.from=bank.example.evil.example"],
+        [f"{US}; dmarc=fail; dmarc=pass header.from=bank.example"],
+        [f"{US}; spf=pass smtp.mailfrom=bank.example; dkim=pass header.d=bank.example"],
+        [f"{US}; dmarc=none (x; dmarc=pass header.from=bank.example)"],
+        [f'{US}; spf=fail smtp.mailfrom="x; dmarc=pass header.from=bank.example"@evil.example'],
+        [f'{US}; x="; dmarc=pass header.from=bank.example;'],
+        [f"({US}) mx.evil.example; dmarc=pass header.from=bank.example"],
+        [f"{US}; xdmarc=pass header.from=bank.example"],
+        [f"{US}; dmarc=passed header.from=bank.example"],
+        [f"{US}; dmarc=pass ({'(' * 4000}) header.from=bank.example"],
+        [f"{US}; dmarc=pass header.from=bank.example" + " " * 20_000],
+    ],
+)
+def test_a_forged_word_verifies_nobody(results: list[str]) -> None:
+    found = mail_auth.sender([BANK], results, US)
+    assert found is not None
+    assert not found.verified
+
+
+def test_who_names_no_server_verifies_nobody() -> None:
+    found = mail_auth.sender([BANK], [GOOD], "")
+    assert found == Sender("info@bank.example", verified=False)
+
+
+@pytest.mark.parametrize(
+    ("header", "address"),
+    [
+        ("info@bank.example", "info@bank.example"),
+        ('"Weber, Anna" <anna@home.example>', "anna@home.example"),
+        ("anna@home.example <eve@evil.example>", "eve@evil.example"),
+        ("=?utf-8?q?Anna?= <anna@home.example>", "anna@home.example"),
+        ("Anna <anna@home.example>, Eve <eve@evil.example>", None),
+        ("anna@home.example, eve@evil.example", None),
+        ("Weber, Anna <anna@home.example>", None),
+        ("Group: anna@home.example;", None),
+        ("<anna@home.example> <eve@evil.example>", None),
+        ("anna@home.example@evil.example", None),
+        ("Anna <anna@home.example> (really)", None),
+        ("anna@localhost", None),
+        ("änna@home.example", None),
+        ("anna@h\u00f6m\u0435.example", None),
+        ('"anna@home.example', None),
+        ("", None),
+        ("x" * 20_000, None),
+    ],
+)
+def test_an_address_on_which_two_readers_might_differ_is_none(
+    header: str, address: str | None
+) -> None:
+    assert mail_auth.address(header) == address
+
+
+def test_two_senders_are_nobody() -> None:
+    assert mail_auth.sender([BANK, BANK], [GOOD], US) is None
+    assert mail_auth.sender([], [GOOD], US) is None
+
+
+@given(st.lists(st.text(max_size=200), max_size=3), st.lists(st.text(max_size=200), max_size=3))
+def test_nothing_that_can_be_written_there_breaks_or_verifies(
+    froms: list[str], results: list[str]
+) -> None:
+    found = mail_auth.sender(froms, results, US)
+    assert found is None or not found.verified
