@@ -1,0 +1,104 @@
+"""`remit reflect`: what is written down of ended tasks, when it is looked at, and a look now."""
+
+from datetime import datetime
+from pathlib import Path
+
+from cyclopts import App
+
+from remit import settings as house_settings
+from remit.cli import clock, codes, door, out, words
+from remit.cli.options import AsJson, Timeout
+from remit.cli.out import Ink, Piece
+from remit.cli.tally import Tally
+from remit.model.codec import JsonMap, stamp
+from remit.model.lesson import REFLECT, Version, standing
+from remit.reflect import lines
+from remit.reflect.harvest import FOLDER
+from remit.reflect.statistics import LEAST
+from remit.settings import Settings
+from remit.store import reflections, series, tasks
+from remit.store.database import Tx
+from remit.store.glance import glance
+
+app = App(name="reflect")
+_MOST = 1_000
+
+
+@app.default
+@app.command
+def status(*, json: AsJson = False) -> int:
+    """Say how many ended tasks are written down, when they are looked at, what was learned."""
+    settings = house_settings.load()
+    days, count = _written(settings.home / FOLDER)
+    versions: tuple[Version, ...] = ()
+    due: datetime | None = None
+    if settings.database.exists():
+        with glance(settings.database) as tx:
+            versions, due = reflections.versions(tx), _due(tx)
+    if json:
+        said: JsonMap = {
+            "lines": count,
+            "days": days,
+            "next": stamp(due) if due else None,
+            "model": settings.reflect.model,
+            "holds": len(standing(versions)),
+        }
+        out.emit(said)
+        return codes.DONE
+    for name, told in _rows(settings, count, days, due, versions):
+        out.line(Ink(f"{name:<10}", "dim"), told)
+    return codes.DONE
+
+
+@app.command
+def now(*, timeout: Timeout = None, json: AsJson = False) -> int:
+    """Look back now. Each lesson is a question to you; nothing is changed without your yes.
+
+    If no Remit runs here, this command does the work itself, until it asks or ends.
+    """
+    tally = Tally(house_settings.load(), json)
+    with door.opened(tally.settings, works=True) as way:
+        tally.waited(way, way.look_back(), timeout=timeout, after=0)
+    return tally.end()
+
+
+def _rows(
+    settings: Settings, count: int, days: int, due: datetime | None, versions: tuple[Version, ...]
+) -> list[tuple[str, Piece]]:
+    reflect = settings.reflect
+    night: Piece = words.planned(due, clock.now()) if due else _no_night(settings)
+    by = "counting, and a model" if reflect.model else "counting alone; [reflect] model asks one"
+    learned = words.count(len(standing(versions)), "change")
+    return [
+        ("Written", f"{words.count(count, 'ended task')} on {words.count(days, 'day')}, {FOLDER}/"),
+        ("Next look", night),
+        ("By", by),
+        ("Learned", f"{learned} in force; `remit rules history` lists them"),
+    ]
+
+
+def _no_night(settings: Settings) -> str:
+    if not settings.reflect.nightly:
+        return "none: [reflect] nightly is false"
+    return f"none yet: the nights begin once {LEAST} tasks have ended while Remit is up"
+
+
+def _due(tx: Tx) -> datetime | None:
+    """When the nightly look comes next."""
+    found = [
+        each
+        for each in tasks.of_agent(tx, REFLECT, _MOST)
+        if not each.ended and each.started_at is None and each.series_id is not None
+    ]
+    times = [each.scheduled_for for each in found if each.scheduled_for is not None]
+    paused = [s for each in found if each.series_id and (s := series.get(tx, each.series_id))]
+    if any(each.paused_at is not None for each in paused):
+        return None
+    return min(times, default=None)
+
+
+def _written(folder: Path) -> tuple[int, int]:
+    files = sorted(folder.glob("[0-9]*.jsonl")) if folder.exists() else []
+    told = (path.read_text(encoding="utf-8", errors="replace") for path in files)
+    count = sum(lines.read(line) is not None for text in told for line in text.splitlines())
+    return len(files), count

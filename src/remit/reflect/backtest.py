@@ -1,0 +1,43 @@
+"""What a change of the rules would have done to past tasks, before it does anything to new ones."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from remit.model.task import Priority, Task
+
+_OWNER: Final = "owner"
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """How many past tasks were tried, and how many would be ranked otherwise."""
+
+    seen: int
+    changed: int
+    as_said: int = 0  # of those: now as the owner himself had said
+
+    @property
+    def sentence(self) -> str:
+        said = f"{self.changed:,} of {self.seen:,} past tasks would change"
+        return (
+            f"{said}, {self.as_said:,} to what you said yourself." if self.as_said else f"{said}."
+        )
+
+
+def run(
+    tasks: Iterable[Task],
+    before: Callable[[Task], Priority],
+    after: Callable[[Task], Priority],
+) -> Tried:
+    """Rank every task by the rules as they are and as they would be."""
+    seen = changed = as_said = 0
+    for task in tasks:
+        seen += 1
+        now = after(task)
+        if now is before(task):
+            continue
+        changed += 1
+        said = task.rule is not None and task.rule.name == _OWNER
+        as_said += said and now is task.priority
+    return Tried(seen, changed, as_said)

@@ -1,0 +1,192 @@
+"""Writes `reflections/DATE.jsonl` from the journal: one line for each task, where it ended.
+
+The journal is the truth. Each line carries its place there, and a mark says how far it was read; so
+a line that was cut by a crash is written again, and none is written twice.
+"""
+
+import asyncio
+import os
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime, timedelta, tzinfo
+from pathlib import Path
+from typing import Final
+
+from remit.model.contract import Overall
+from remit.model.event import Event
+from remit.model.lesson import looks_back
+from remit.model.review import SEND, Answered, Review
+from remit.model.series import ON_TIME
+from remit.model.status import Reason
+from remit.model.task import Task
+from remit.ports import Clock
+from remit.reflect import lines, wording
+from remit.reflect.lines import MOST_TEXT, Reflection, Shown
+from remit.store import reflections, reviews
+from remit.store.database import Database, Tx
+
+FOLDER: Final = "reflections"
+_MARK: Final = ".written"
+_SPAN: Final = 5_000  # events of the journal that are looked at in one go
+
+
+class Harvest:
+    """`keep` is for how many days the files are kept; days are those of the owner's clock."""
+
+    def __init__(self, db: Database, clock: Clock, folder: Path, zone: tzinfo, keep: int) -> None:
+        self._db = db
+        self._clock = clock
+        self._folder = folder
+        self._zone = zone
+        self._keep = timedelta(days=keep)
+        self._seen: dict[Path, set[int]] = {}
+        self._one = asyncio.Lock()
+
+    async def catch_up(self) -> int:
+        """Write down every task that has ended since the last time; return how many there were."""
+        async with self._one:
+            since, written = await asyncio.to_thread(self._begin), 0
+            while True:
+                found, until = await self._db.read(_next, since)
+                if until == since:
+                    return written
+                fresh = [self._of(*each) for each in found if self._is_of_late(each[0].at)]
+                written += await asyncio.to_thread(self._write, fresh, until)
+                since = until
+
+    async def recent(self, days: int) -> list[Reflection]:
+        """What was written in the last days, the oldest first; a line that says nothing is left."""
+        first = self._day(self._clock.now() - timedelta(days=days))
+        return await asyncio.to_thread(self._read, first)
+
+    def _of(self, event: Event, task: Task, asked: Sequence[Review]) -> Reflection:
+        return reflection(event, task, asked)
+
+    def _is_of_late(self, at: datetime) -> bool:
+        return at > self._clock.now() - self._keep
+
+    def _day(self, at: datetime) -> date:
+        return at.astimezone(self._zone).date()
+
+    def _begin(self) -> int:
+        """Throw away what is too old, and say up to where the journal was read."""
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        oldest = self._day(self._clock.now() - self._keep).isoformat()
+        for path in self._files():
+            if path.stem < oldest:
+                path.unlink(missing_ok=True)
+                self._seen.pop(path, None)
+        try:
+            return int((self._folder / _MARK).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return 0
+
+    def _write(self, found: Iterable[Reflection], until: int) -> int:
+        written = 0
+        for each in found:
+            path = self._folder / f"{self._day(each.at).isoformat()}.jsonl"
+            if path not in self._seen:
+                self._seen[path] = _mend(path)
+            if each.seq not in self._seen[path]:
+                _append(path, lines.write(each))
+                self._seen[path].add(each.seq)
+                written += 1
+        # The mark may lag behind the lines, never run ahead of them.
+        mark = self._folder / _MARK
+        fresh = mark.with_suffix(".new")
+        fresh.write_text(str(until), encoding="utf-8")
+        fresh.replace(mark)
+        return written
+
+    def _read(self, first: date) -> list[Reflection]:
+        told = list[Reflection]()
+        for path in self._files():
+            if path.stem >= first.isoformat() and not path.is_symlink():
+                text = path.read_text(encoding="utf-8", errors="replace")
+                told += [each for line in text.splitlines() if (each := lines.read(line))]
+        return sorted(told, key=lambda each: each.seq)
+
+    def _files(self) -> list[Path]:
+        return sorted(self._folder.glob("[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9].jsonl"))
+
+
+def reflection(event: Event, task: Task, asked: Sequence[Review]) -> Reflection:
+    """What a task came to, with its questions and its answers."""
+    decided = [each.decision.answer for each in asked if each.decision]
+    verdict = task.verdict.overall if task.verdict else None
+    return Reflection(
+        seq=event.seq,
+        task=str(task.id),
+        at=event.at,
+        status=str(event.data["to"]),
+        source=task.source.kind.value,
+        series=task.series_id,
+        priority=task.priority.value,
+        rule=task.rule.name if task.rule else None,
+        taint=task.taint.value,
+        asked=(task.request.text if task.request else task.title)[:MOST_TEXT],
+        done=(task.result_summary or "")[:MOST_TEXT],
+        held=tuple(each.reason.value for each in asked),
+        shown=tuple(_shown(each) for each in asked if _is_message(each)),
+        declined=Answered.DECLINE in decided,
+        sent_back=decided.count(Answered.BACK),
+        verified=Overall(verdict).value if verdict else None,
+        tokens=task.spent.tokens or 0,
+        cents=task.spent.cents or 0,
+        late=_late(task),
+    )
+
+
+def _is_message(review: Review) -> bool:
+    """Whether the owner was shown a message, and let it go as it was or as he would have it."""
+    if review.decision is None or review.reason is not Reason.APPROVAL:
+        return False
+    sent = (review.about or "").startswith(f"{SEND}:") or ":send:" in review.key
+    return sent and review.decision.answer in (Answered.APPROVE, Answered.EDIT)
+
+
+def _shown(review: Review) -> Shown:
+    before, after = review.evidence, review.evidence
+    edited = review.decision is not None and review.decision.answer is Answered.EDIT
+    if edited and review.decision is not None:
+        after = review.decision.text or ""
+    had = wording.kinds(before)
+    kept = tuple(each for each in wording.kinds(after) if each in had)
+    return Shown(had, kept, wording.count(before), wording.count(after), edited)
+
+
+def _late(task: Task) -> int | None:
+    """Seconds that it waited for its turn; what was caught up waited for Remit, not for a turn."""
+    if task.started_at is None:
+        return None
+    if task.slot is not None and task.created_at - task.slot > ON_TIME:
+        return None
+    due = max(task.scheduled_for or task.created_at, task.created_at)
+    return max(0, round((task.started_at - due).total_seconds()))
+
+
+def _next(tx: Tx, since: int) -> tuple[list[tuple[Event, Task, list[Review]]], int]:
+    """The next ends with their tasks and questions; a look back is not looked back at."""
+    found, until = reflections.ends(tx, since, _SPAN)
+    known = reflections.named(tx, [str(event.task_id) for event in found])
+    told = [(event, known[str(event.task_id)]) for event in found if str(event.task_id) in known]
+    return [
+        (event, task, reviews.of_task(tx, task.id)) for event, task in told if not looks_back(task)
+    ], until
+
+
+def _mend(path: Path) -> set[int]:
+    """Cut off a torn last line; return the places of the whole ones."""
+    if not path.exists():
+        return set()
+    whole = path.read_bytes()
+    kept = whole[: whole.rfind(b"\n") + 1]
+    if len(kept) != len(whole):
+        os.truncate(path, len(kept))
+    found = (lines.read(line) for line in kept.decode("utf-8", "replace").splitlines())
+    return {each.seq for each in found if each}
+
+
+def _append(path: Path, line: str) -> None:
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+    with open(os.open(path, flags, 0o600), "w", encoding="utf-8") as file:  # noqa: PTH123
+        file.write(line)

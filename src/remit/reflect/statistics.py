@@ -1,0 +1,223 @@
+"""The obvious lessons, found by counting: no model is asked.
+
+What holds in at least four of five cases, and in at least five of them within thirty days, is worth
+a question: always edited the same way, always ranked otherwise by the owner, always late, always
+declined. What is said in words is either ours, word for word, or a word of the owner's own titles.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from remit.model.lesson import Lesson, Taught
+from remit.model.task import Priority, SourceKind, Taint, Task
+from remit.reflect import wording
+from remit.reflect.lines import Reflection, Shown
+
+DAYS: Final = 30
+LEAST: Final = 5  # cases
+SHARE: Final = 0.8
+LATE: Final = 900  # seconds
+SHORTER: Final = 0.67  # of its words: more than a greeting less
+_MOST_TITLE: Final = 60
+MOST_NAMED: Final = 10  # tasks that are named as evidence
+_OWNER: Final = "owner"  # the rule under which a priority stands that he said himself
+_LEVELS: Final = tuple(Priority)
+_WORDS: Final = re.compile(r"[^\W\d_]{4,30}")
+_TELLS: Final = (SourceKind.EMAIL, SourceKind.WEBHOOK, SourceKind.WHATSAPP, SourceKind.CALDAV)
+# Words that stand in every second title and tell nothing of what it is about.
+_COMMON: Final = """
+about after also and before check could does done each every find from give have into just last list
+look make more most must need next only other over part please read send should some show soon than
+that their them then there these they this today tomorrow tonight until week what when where which
+will with work would write year your month morning evening daily weekly monthly
+aber alle auch bitte dann dass dies diese einen einer eine finde heute jede jeden mach mein meine
+mich morgen nach noch oder schreib sende sind und wann wenn werden wird woche
+algo ante antes cada como cuando desde donde esta este hacer hasta para pero porque quiero semana
+sobre todo todos"""
+_TELLS_NOTHING: Final = frozenset(_COMMON.split())
+_SAYS: Final = {
+    wording.GREETING: ("Leave out the greeting; begin with what matters.", "the greeting"),
+    wording.CLOSING: ("Leave out the closing line; the last thing said matters.", "the closing"),
+    wording.BULLETS: ("Write sentences, not lists with bullets.", "the bullets"),
+    wording.HEADINGS: ("Write without headings.", "the headings"),
+    wording.EMOJI: ("Use no emoji.", "the emoji"),
+    wording.EXCLAMATION: ("Use no exclamation marks.", "the exclamation marks"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A line of the reflections, and the task as the store has it: what it says, and its taint."""
+
+    line: Reflection
+    task: Task
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What counting found: lessons, and what is worth a word but changes no file."""
+
+    lessons: tuple[Lesson, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Sort:
+    """Tasks of one sort: as a rule would say it, and as a person would."""
+
+    when: str
+    said: str
+    seen: tuple[Seen, ...]
+
+
+def count(
+    seen: Sequence[Seen],
+    rank: Callable[[Task], Priority],
+    domains: Callable[[Task], str | None],
+) -> Counted:
+    """All that is obvious. `rank` is what the rules in force make of a task.
+
+    `domains` says whose mail it was, if its sender is proven and known to the owner; else None.
+    """
+    sorts = list(_sorts(seen, domains))
+    remarks: list[str] = []
+    found = [*_worded(seen)]
+    found += _apart([*_ranked(sorts, rank), *_late(sorts, rank), *_declined(sorts, rank, remarks)])
+    return Counted(tuple(found), tuple(remarks))
+
+
+# How messages are worded ----------------------------------------------------------------------
+
+
+def _worded(seen: Sequence[Seen]) -> Iterator[Lesson]:
+    shown = [(each.line.task, message) for each in seen for message in each.line.shown]
+    for kind, (says, what) in _SAYS.items():
+        had = [(task, message) for task, message in shown if kind in message.had]
+        out = [task for task, message in had if message.edited and kind not in message.kept]
+        if _always(out, had):
+            why = f"You took {what} out of {len(out)} of {len(had)} messages that had it"
+            yield Lesson(Taught.GUIDELINES, says, f"{why}.", _named(out))
+    yield from _shortened(shown)
+
+
+def _shortened(shown: Sequence[tuple[str, Shown]]) -> Iterator[Lesson]:
+    cut = [(task, m) for task, m in shown if m.edited and 0 < m.left <= m.words * SHORTER]
+    if _always(cut, shown):
+        most = -(-max(message.left for _, message in cut) // 10) * 10
+        why = f"You shortened {len(cut)} of {len(shown)} messages, to {most} words or fewer."
+        says = f"Keep a message under {most} words."
+        yield Lesson(Taught.GUIDELINES, says, why, _named(task for task, _ in cut))
+
+
+# How tasks are ranked -------------------------------------------------------------------------
+
+
+def _ranked(sorts: Iterable[_Sort], rank: Callable[[Task], Priority]) -> Iterator[Lesson]:
+    """The owner himself said another priority than the rules, nearly every time."""
+    for sort in sorts:
+        said = defaultdict[Priority, list[str]](list)
+        for each in sort.seen:
+            rule = each.task.rule
+            if rule and rule.name == _OWNER and rank(each.task) is not each.task.priority:
+                said[each.task.priority].append(each.line.task)
+        for level, ids in said.items():
+            if _always(ids, sort.seen):
+                why = f"You ranked {len(ids)} of {len(sort.seen)} tasks {sort.said} as {level}."
+                yield _rule(sort, level, why, ids)
+
+
+def _late(sorts: Iterable[_Sort], rank: Callable[[Task], Priority]) -> Iterator[Lesson]:
+    for sort in sorts:
+        began = [each for each in sort.seen if each.line.late is not None]
+        late = [each for each in began if (each.line.late or 0) >= LATE]
+        if _always(late, began) and (level := _above(rank(late[-1].task))):
+            ids = [each.line.task for each in late]
+            why = f"{len(ids)} of {len(began)} tasks {sort.said} began more than a quarter of an"
+            yield _rule(sort, level, f"{why} hour late.", ids)
+
+
+def _declined(
+    sorts: Iterable[_Sort], rank: Callable[[Task], Priority], remarks: list[str]
+) -> Iterator[Lesson]:
+    for sort in sorts:
+        gone = [each for each in sort.seen if each.line.declined]
+        if not _always(gone, sort.seen):
+            continue
+        why = f"You declined {len(gone)} of {len(sort.seen)} tasks {sort.said}."
+        if rank(gone[-1].task) is Priority.LOW:
+            remarks.append(f"{why} They are low already; perhaps they need not come at all.")
+        else:
+            yield _rule(sort, Priority.LOW, why, [each.line.task for each in gone])
+
+
+def _rule(sort: _Sort, level: Priority, why: str, ids: Sequence[str]) -> Lesson:
+    name = re.sub(r"[^\w]+", "-", sort.said.casefold()).strip("-")[:40]
+    return Lesson(Taught.RULES, f"learned-{name}", why, _named(ids), sort.when, level)
+
+
+def _above(level: Priority) -> Priority | None:
+    place = _LEVELS.index(level) + 1
+    return _LEVELS[place] if place < len(_LEVELS) else None
+
+
+def _apart(found: Iterable[Lesson]) -> Iterator[Lesson]:
+    """Of lessons that the same tasks speak for, only the first: the narrowest."""
+    spoken: set[str] = set()
+    for lesson in found:
+        if not spoken.issuperset(lesson.tasks):
+            spoken.update(lesson.tasks)
+            yield lesson
+
+
+# Sorts of tasks -------------------------------------------------------------------------------
+
+
+def _sorts(seen: Sequence[Seen], domains: Callable[[Task], str | None]) -> Iterator[_Sort]:
+    """The tasks by series, by proven sender, by a word of the owner's titles, by source."""
+    for keyed in (_series, lambda task: _domain(task, domains), _words, _source):
+        those, called = defaultdict[str, list[Seen]](list), dict[str, str]()
+        for each in seen:
+            for when, said in keyed(each.task):
+                those[when].append(each)
+                called[when] = said
+        for when in sorted(those, key=lambda each: (-len(those[each]), -len(each), each)):
+            if len(those[when]) >= LEAST:
+                yield _Sort(when, called[when], tuple(those[when]))
+
+
+def _series(task: Task) -> Iterator[tuple[str, str]]:
+    if task.series_id is not None:
+        mine = task.taint is Taint.OWNER
+        called = f"“{task.title[:_MOST_TITLE]}”" if mine else str(task.series_id)
+        yield f"series is {task.series_id}", f"of the series {called}"
+
+
+def _domain(task: Task, domains: Callable[[Task], str | None]) -> Iterator[tuple[str, str]]:
+    if (found := domains(task)) is not None:
+        yield f"sender_domain is {found}", f"from {found}"
+
+
+def _words(task: Task) -> Iterator[tuple[str, str]]:
+    """Words of a title that the owner wrote; of any other title none."""
+    if task.taint is not Taint.OWNER:
+        return
+    for word in dict.fromkeys(word.casefold() for word in _WORDS.findall(task.title)):
+        if word not in _TELLS_NOTHING and word.isascii():
+            yield rf"objective matches /\b{word}\b/i", f"about “{word}”"
+
+
+def _source(task: Task) -> Iterator[tuple[str, str]]:
+    if task.source.kind in _TELLS:
+        yield f"source is {task.source.kind}", f"that came by {task.source.kind}"
+
+
+def _always(those: Sequence[object], of: Sequence[object]) -> bool:
+    return len(those) >= LEAST and len(those) >= SHARE * len(of)
+
+
+def _named(tasks: Iterable[str]) -> tuple[str, ...]:
+    """The latest ones, each once."""
+    return tuple(dict.fromkeys(tasks))[-MOST_NAMED:]

@@ -1,0 +1,138 @@
+"""What a model would learn from finished tasks: asked in words, read strictly, and never trusted.
+
+It is told only of tasks in which nobody but the owner had a word. Of all others it is told how many
+there were. Whatever it answers is at most a question to the owner, and first it is screened as
+every lesson is.
+"""
+
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from remit.errors import BadInput
+from remit.model.codec import JsonMap, from_json
+from remit.model.lesson import Lesson, Taught
+from remit.model.task import Priority, Taint, Task
+from remit.reflect.lines import Reflection
+from remit.reflect.statistics import MOST_NAMED, Seen
+
+MOST: Final = 3  # suggestions that are looked at
+LEAST_NAMED: Final = 3  # tasks that must speak for one
+_MOST_TOLD: Final = 60  # tasks
+_MOST_TEXT: Final = 200
+_LONGEST: Final = 20_000  # characters of an answer
+_ARRAY: Final = re.compile(r"\[.*\]", re.DOTALL)
+_WORD: Final = re.compile(r"[A-Za-z]{3,30}(?:[ -][A-Za-z]{3,30}){0,2}")
+
+RULES: Final = f"""\
+You look back on finished work and say what could be done better, for good.
+You may suggest at most {MOST} things, each of one of two kinds:
+{{"kind": "guideline", "text": "one short sentence on how texts are written", "tasks": ["task-…"]}}
+{{"kind": "rule", "word": "a word of the titles", "priority": "low|med|high|critical",
+ "tasks": ["task-…"]}}
+A guideline is about wording, form and care alone. It never speaks of people, addresses, sending,
+permissions, tools, or how anything is approved: such a suggestion is thrown away.
+Suggest only what at least {LEAST_NAMED} of the tasks below speak for, and name them.
+Answer with a JSON array and nothing else; [] if there is nothing to learn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggested:
+    kind: str
+    tasks: tuple[str, ...]
+    text: str = ""
+    word: str = ""
+    priority: str = ""
+
+
+def told(seen: Sequence[Seen], guidelines: str) -> str:
+    """What the model is shown, beside its rules."""
+    mine = [each for each in seen if is_mine(each.task)][-_MOST_TOLD:]
+    others = sum(not is_mine(each.task) for each in seen)
+    lines = [_line(each.line, each.task) for each in mine]
+    return "\n".join(
+        [
+            f"{len(seen)} tasks ended; {others} of them read what is not the owner's, and are",
+            "not shown.",
+            "",
+            *lines,
+            "",
+            "The guidelines so far:",
+            guidelines or "(none)",
+        ]
+    )
+
+
+def is_mine(task: Task) -> bool:
+    return task.taint is Taint.OWNER
+
+
+def read(answer: str, seen: Sequence[Seen]) -> tuple[list[Lesson], int]:
+    """The lessons in an answer, and how many suggestions were none."""
+    mine = {each.line.task: each.task for each in seen if is_mine(each.task)}
+    suggested = list(_suggestions(answer))
+    found = [each for said in suggested[:MOST] if (each := _lesson(said, mine))]
+    return found, len(suggested) - len(found)
+
+
+def _line(line: Reflection, task: Task) -> str:
+    shown: JsonMap = {
+        "id": line.task,
+        "title": _short(task.title),
+        "came_to": _short(task.result_summary or ""),
+        "ended": line.status,
+        "asked_the_owner": len(line.held),
+        "sent_back": line.sent_back,
+        "verified": line.verified,
+        "late_seconds": line.late,
+        "priority": line.priority,
+        "priority_by": line.rule,
+    }
+    return json.dumps(shown, ensure_ascii=False)
+
+
+def _short(text: str) -> str:
+    return " ".join(text.split())[:_MOST_TEXT]
+
+
+def _suggestions(answer: str) -> Iterable[Suggested | None]:
+    found = _ARRAY.search(answer[:_LONGEST])
+    try:
+        told = json.loads(found[0]) if found else []
+    except (ValueError, RecursionError):
+        return
+    for each in told if isinstance(told, list) else ():
+        try:
+            yield from_json(Suggested, each)
+        except BadInput:
+            yield None
+
+
+def _lesson(said: Suggested | None, mine: Mapping[str, Task]) -> Lesson | None:
+    if said is None:
+        return None
+    named = tuple(dict.fromkeys(each for each in said.tasks if each in mine))[:MOST_NAMED]
+    if len(named) < LEAST_NAMED:
+        return None
+    why = f"A model suggests it from {len(named)} tasks."
+    if said.kind == "guideline":
+        return Lesson(Taught.GUIDELINES, " ".join(said.text.split()), why, named)
+    if said.kind == "rule" and said.priority in set(Priority):
+        return _rule(said, why, [mine[each] for each in named])
+    return None
+
+
+def _rule(said: Suggested, why: str, tasks: Collection[Task]) -> Lesson | None:
+    """A rule about a word that stands in the titles of the tasks that are named."""
+    word = " ".join(said.word.split())
+    if not _WORD.fullmatch(word):
+        return None
+    pattern = re.compile(rf"\b{re.escape(word)}\b", re.IGNORECASE)
+    if not all(pattern.search(task.title) for task in tasks):
+        return None
+    when = rf"objective matches /\b{word.casefold()}\b/i"
+    name = f"learned-about-{word.casefold().replace(' ', '-')}"
+    ids = tuple(str(task.id) for task in tasks)
+    return Lesson(Taught.RULES, name, why, ids, when, Priority(said.priority))

@@ -1,0 +1,145 @@
+"""The taught files and every text they had: changed in one stroke, kept, and taken back.
+
+A change is written into the journal before its file is touched, as a send is claimed before its
+first byte. So after a crash it is done again, and there is no change that nobody can ask about.
+"""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from remit.errors import BadInput, Conflict
+from remit.model.lesson import Taught, Version, standing
+from remit.ports import Clock
+from remit.reflect.propose import digest
+from remit.store import reflections
+from remit.store.database import Database
+from remit.store.reflections import Change
+
+FOLDER: Final = "rules/versions"
+MOST: Final = 512_000  # characters of a file
+_NAMES: Final = {Taught.GUIDELINES: "guidelines.txt", Taught.RULES: "priority.yml"}
+
+
+class Versions:
+    """`default` is what a file says that is not there."""
+
+    def __init__(
+        self, home: Path, db: Database, clock: Clock, default: Callable[[Taught], str]
+    ) -> None:
+        self._home = home
+        self._db = db
+        self._clock = clock
+        self._default = default
+
+    def text(self, file: Taught) -> str:
+        """What a file says now."""
+        try:
+            # Not as lines: a file that ends its lines in another way is given back as it is.
+            said = (self._home / file.value).read_bytes().decode("utf-8")
+        except FileNotFoundError:
+            return self._default(file)
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadInput(f"{file.value} cannot be read ({error}).") from None
+        if len(said) > MOST:
+            raise BadInput(f"{file.value} is too long; at most {MOST:,} letters are read.")
+        return said
+
+    async def change(self, said: Change, text: str) -> None:
+        """Keep both texts, write the change down, and put the new text in place."""
+        self._keep(said.file, self.text(said.file))
+        self._keep(said.file, text)
+        await self._db.write(reflections.change, said, self._clock.now())
+        _replace(self._home / said.file.value, text)
+
+    async def history(self) -> tuple[Version, ...]:
+        """Every change, the oldest first."""
+        return await self._db.read(reflections.versions)
+
+    async def revert(self, key: str, no: int | None = None, *, force: bool = False) -> Version:
+        """Take a change back: the latest that holds, or one that is named.
+
+        What was written by hand since would be lost from the file; so that needs to be said.
+        """
+        known = await self.history()
+        wanted = _wanted(known, no)
+        now, before = digest(self.text(wanted.file)), self.kept(wanted.file, wanted.was)
+        latest = next(each for each in reversed(known) if each.file is wanted.file)
+        if not force and (now != latest.digest or not _is_last(known, wanted)):
+            sentence = f"{wanted.file.value} was changed since change {wanted.no}; to put back the"
+            raise Conflict(f"{sentence} text before it all the same, say --force.")
+        why = f"change {wanted.no} was taken back"
+        said = Change(
+            key=key,
+            file=wanted.file,
+            was=now,
+            digest=wanted.was,
+            why=why,
+            by="owner",
+            reverts=wanted.no,
+        )
+        await self.change(said, before)
+        return (await self.history())[-1]
+
+    def kept(self, file: Taught, wanted: str) -> str:
+        """A text that a file once had; one that was tampered with is refused."""
+        path = self._place(file, wanted)
+        try:
+            said = path.read_bytes().decode("utf-8")
+        except (OSError, UnicodeDecodeError):
+            sentence = f"{FOLDER}/{path.name} cannot be read; nothing was changed."
+            raise Conflict(sentence) from None
+        if digest(said) != wanted:
+            sentence = f"{FOLDER}/{path.name} is not as it was kept; nothing was changed."
+            raise Conflict(sentence)
+        return said
+
+    def _keep(self, file: Taught, text: str) -> None:
+        path = self._place(file, digest(text))
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not path.exists():
+            _replace(path, text)
+
+    def _place(self, file: Taught, wanted: str) -> Path:
+        return self._home / FOLDER / f"{wanted[:16]}-{_NAMES[file]}"
+
+
+def _wanted(known: tuple[Version, ...], no: int | None) -> Version:
+    holding = standing(known)
+    if no is None:
+        if not holding:
+            raise Conflict("Nothing is to be taken back: no change of the rules holds.")
+        return holding[-1]
+    found = next((each for each in holding if each.no == no), None)
+    if found is None:
+        raise Conflict(f"There is no change {no} that holds; `remit rules history` lists them.")
+    return found
+
+
+def _is_last(known: tuple[Version, ...], wanted: Version) -> bool:
+    """Whether no later change of the same file holds."""
+    mine = [each for each in standing(known) if each.file is wanted.file]
+    return mine[-1].no == wanted.no
+
+
+def _replace(path: Path, text: str) -> None:
+    """Put a text in place, whole or not at all; where a link leads, it goes there."""
+    path = path.resolve()
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
+    fresh = path.with_name(f".{path.name}.new")
+    with suppress(FileNotFoundError):
+        fresh.unlink()
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    with open(os.open(fresh, flags, mode), "wb") as file:  # noqa: PTH123
+        file.write(text.encode())
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

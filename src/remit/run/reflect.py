@@ -1,0 +1,61 @@
+"""Look back on what ended, and ask the owner about each thing it teaches. Nothing is sent."""
+
+from remit.model.lesson import Lesson, Settled, Unfit
+from remit.model.outcome import Done, Fail, Outcome, Wait
+from remit.model.review import Answered, Review
+from remit.ports import Steps
+from remit.reflect.mirror import Mirror
+from remit.review import ask
+from remit.run.rooms import Rooms
+
+
+async def reflect(rooms: Rooms, steps: Steps) -> Outcome:
+    """One question for each lesson, one after the other; each file is changed by a yes alone."""
+    mirror = rooms.mirror
+    if mirror is None:
+        return Fail("There is nothing to look back with here.")
+    looked = await steps.do("execute_tool", mirror.look, steps.task)
+    steps.keep(tool_output=looked.said, spent=await rooms.thinker.spent(steps.task))
+    settled = list[Settled]()
+    for place, lesson in enumerate(looked.lessons):
+        came = await _settled(place, lesson, mirror, steps)
+        if isinstance(came, Review):
+            return Wait(came)
+        settled.append(came)
+    summary = _came_to(settled)
+    steps.keep(tool_output=f"{summary}\n{looked.said}")
+    return Done(summary)
+
+
+async def _settled(place: int, lesson: Lesson, mirror: Mirror, steps: Steps) -> Settled | Review:
+    """What became of a lesson, or the question about it as its file stands now.
+
+    The question is bound to the text that the file would have. If the file was changed since, that
+    text is another one, and it is asked anew.
+    """
+    name = f"lesson:{place}"
+    if steps.has(name):
+        # What is on record is given back, whatever it was.
+        return await steps.do(name, mirror.leave, steps.task, lesson, "")
+    drafted = await mirror.draft(lesson)
+    if isinstance(drafted, Unfit):
+        return await steps.do(name, mirror.leave, steps.task, lesson, drafted.why)
+    question = ask.lesson(steps.task, place, lesson, drafted)
+    decision = await steps.decided(question.key)
+    if decision is None:
+        return question
+    if decision.answer is Answered.APPROVE:
+        return await steps.do(name, mirror.accept, steps.task, lesson, drafted.digest)
+    return await steps.do(name, mirror.leave, steps.task, lesson, "you left it out")
+
+
+def _came_to(settled: list[Settled]) -> str:
+    if not settled:
+        return "Nothing to learn."
+    taken = sum(each.taken for each in settled)
+    left = len(settled) - taken
+    return f"{taken} of {len(settled)} lessons taken." if left else f"{_count(taken)} taken."
+
+
+def _count(lessons: int) -> str:
+    return "1 lesson" if lessons == 1 else f"{lessons} lessons"

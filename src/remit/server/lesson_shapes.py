@@ -1,0 +1,60 @@
+"""Changes of the rules and guidelines as they are told to programs and to the terminal."""
+
+from typing import Final
+
+from remit.model.codec import Json, JsonMap, stamp
+from remit.model.lesson import Taught, Version, standing
+
+
+def changed(each: Version) -> JsonMap:
+    return {
+        "change": each.no,
+        "file": each.file.value,
+        "why": each.why,
+        "by": each.by,
+        "at": stamp(each.made_at),
+        "taskId": each.task_id,
+        "reverts": each.reverts,
+        "was": each.was,
+        "digest": each.digest,
+    }
+
+
+def history(found: tuple[Version, ...]) -> JsonMap:
+    """All of them, the newest first; `holds` are those that were not taken back."""
+    listed: list[Json] = [changed(each) for each in reversed(found)]
+    return {"changes": listed, "holds": [each.no for each in standing(found)]}
+
+
+_TEXT: Final[JsonMap] = {"type": "string"}
+_CHANGE: Final[dict[str, Json]] = {
+    "change": {"type": "integer"},
+    "file": {"enum": list[Json](Taught)},
+    "why": _TEXT,
+    "by": _TEXT,
+    "at": {"type": "string", "format": "date-time"},
+    "taskId": {"type": ["string", "null"]},
+    "reverts": {"type": ["integer", "null"]},
+    "was": _TEXT,
+    "digest": _TEXT,
+}
+
+
+def _object(properties: dict[str, Json]) -> JsonMap:
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": list[Json](properties),
+        "properties": properties,
+    }
+
+
+SCHEMAS: Final[dict[str, JsonMap]] = {
+    "RuleChange": _object(_CHANGE),
+    "RuleChanges": _object(
+        {
+            "changes": {"type": "array", "items": _object(_CHANGE)},
+            "holds": {"type": "array", "items": {"type": "integer"}},
+        }
+    ),
+}

@@ -1,0 +1,116 @@
+"""What looking back needs: where tasks ended, which lessons were not wanted, what was changed."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from remit.model.codec import Json
+from remit.model.event import Entry, Event, Kind
+from remit.model.ids import TaskId
+from remit.model.lesson import Taught, Version
+from remit.model.status import Actor
+from remit.model.task import Source, Task
+from remit.store import events, rows, series, series_orders, tasks
+from remit.store.database import Row, Tx
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A change that is about to be made. Under one `key` it is written down once."""
+
+    key: str
+    file: Taught
+    was: str
+    digest: str
+    why: str
+    by: str
+    task_id: TaskId | None = None
+    reverts: int | None = None
+
+
+def ends(tx: Tx, since: int, span: int) -> tuple[list[Event], int]:
+    """The ends of tasks in the next part of the journal, and up to where that is."""
+    until = min(since + span, events.last(tx))
+    found = tx.all("list_ends", {"since": since, "until": until})
+    return [rows.event(row) for row in found], until
+
+
+def named(tx: Tx, task_ids: Sequence[str]) -> dict[str, Task]:
+    """Those of some tasks that are there and not deleted, by id."""
+    found = tx.all("list_tasks_by_id", {"tasks": json.dumps(list(task_ids))})
+    return {str(task.id): task for task in tasks.all_with_deliveries(tx, found)}
+
+
+def ended(tx: Tx, since: datetime, until: datetime, limit: int) -> list[Task]:
+    """The tasks that ended in a span of time, the latest first."""
+    span = {"since": rows.ms(since), "until": rows.ms(until), "limit": limit}
+    return tasks.all_with_deliveries(tx, tx.all("list_ended_between", span))
+
+
+def unwanted(tx: Tx, since: datetime) -> dict[str, str]:
+    """Lessons that wait, were declined or were taken back, by key, each as it was shown."""
+    found = tx.all("list_lesson_reviews", {"since": rows.ms(since)})
+    return {str(row["about"]).partition(":")[2]: str(row["evidence"]) for row in found}
+
+
+def change(tx: Tx, said: Change, now: datetime) -> bool:
+    """Write a change down with its event, before its file is touched; False if it was before."""
+    made = tx.run(
+        "insert_rule_version",
+        {
+            "key": said.key,
+            "file": said.file.value,
+            "was": said.was,
+            "digest": said.digest,
+            "why": said.why,
+            "by": said.by,
+            "task": said.task_id,
+            "reverts": said.reverts,
+            "now": rows.ms(now),
+        },
+    )
+    if made:
+        told: dict[str, Json] = {
+            "file": said.file.value,
+            "was": said.was,
+            "digest": said.digest,
+            "why": said.why,
+            "by": said.by,
+            "task": said.task_id,
+            "reverts": said.reverts,
+        }
+        events.append(tx, None, 0, Entry(Kind.RULES_CHANGED, Actor.OWNER, told), now)
+    return bool(made)
+
+
+def rest(tx: Tx, source: Source, now: datetime) -> None:
+    """Pause the series that began with a cue, if it goes on."""
+    row = tx.one("get_task_by_source", {"kind": source.kind.value, "ref": source.ref})
+    found = series.get(tx, series.id_of(TaskId(str(row["id"])))) if row else None
+    if found is not None and found.ended_at is None and found.paused_at is None:
+        series_orders.pause(tx, found.id, now)
+
+
+def is_made(tx: Tx, key: str) -> bool:
+    """Whether a change was written down under a key."""
+    return tx.one("get_rule_version", {"key": key}) is not None
+
+
+def versions(tx: Tx) -> tuple[Version, ...]:
+    """Every change that was made, the oldest first."""
+    return tuple(_version(row) for row in tx.all("list_rule_versions"))
+
+
+def _version(row: Row) -> Version:
+    return Version(
+        no=rows.number(row["no"]),
+        file=rows.word(Taught, row["file"]),
+        was=str(row["was"]),
+        digest=str(row["digest"]),
+        why=str(row["why"]),
+        by=str(row["by"]),
+        made_at=rows.at(row["made_at"]),
+        task_id=rows.text(row["task_id"]),
+        reverts=None if row["reverts"] is None else rows.number(row["reverts"]),
+    )

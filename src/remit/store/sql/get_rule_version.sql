@@ -1,0 +1,1 @@
+SELECT no FROM rule_versions WHERE key = :key;

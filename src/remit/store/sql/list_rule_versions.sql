@@ -1,0 +1,1 @@
+SELECT * FROM rule_versions ORDER BY no;

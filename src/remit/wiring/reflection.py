@@ -1,0 +1,216 @@
+"""Looking back, joined: what is written down, who looks at it, when, and what may be taken back."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Collection
+from datetime import UTC, datetime, time, timedelta
+from typing import Final, TypeAlias
+
+from remit.brain import outside
+from remit.brain.absent import NoBrain
+from remit.brain.budget import Metered
+from remit.brain.choose import Role
+from remit.brain.models import ModelBrain
+from remit.brain.tools import Toolbox
+from remit.errors import BadInput, RemitError
+from remit.intake.book import Contacts, Entry
+from remit.journal.follow import Journal
+from remit.model.event import Kind
+from remit.model.ids import Ids
+from remit.model.lesson import REFLECT, Taught, Version
+from remit.model.reply import Prompt, Reply
+from remit.model.series import Repeats
+from remit.model.status import TERMINAL
+from remit.model.task import Creator, Cue, Priority, Source, SourceKind, Task
+from remit.plan import priority
+from remit.plan.draft import ranked
+from remit.ports import Brain
+from remit.reflect.harvest import FOLDER, Harvest
+from remit.reflect.mirror import Asks, Mirror, Outlook, Rank, sender_domain
+from remit.reflect.statistics import DAYS, LEAST
+from remit.reflect.versions import Versions
+from remit.settings import rules
+from remit.store import reflections
+from remit.wiring.ground import Ground
+
+TITLE: Final = "Look back, and propose what to do better"
+_WHAT: Final = (
+    "Look at how the tasks of late ended, and propose changes of rules/priority.yml and "
+    "guidelines.txt. Nothing is changed without your yes."
+)
+_NIGHTLY: Final = Source(SourceKind.MANUAL, "reflect:nightly")
+_LOG: Final = logging.getLogger("remit.reflect")
+
+Admit: TypeAlias = Callable[[Cue], Awaitable[Task]]
+
+
+class Reflection:
+    """All that looks back, put together."""
+
+    def __init__(
+        self, ground: Ground, ids: Ids, admit: Admit, tools: Toolbox, contacts: Contacts
+    ) -> None:
+        home, reflect = ground.settings.home, ground.settings.reflect
+        folder = home / FOLDER
+        self._ground = ground
+        self._ids = ids
+        self._admit = admit
+        self._versions = Versions(home, ground.db, ground.clock, default)
+        self.harvest = Harvest(ground.db, ground.clock, folder, ground.zone, reflect.keep)
+        self._keeping: asyncio.Task[None] | None = None
+        self._arranged = False  # whether the nights are settled
+        around = Outlook(
+            lambda text: _ranker(ground, text),
+            lambda: _names(ground, tools, contacts),
+            lambda task: sender_domain(task, _domains(contacts)),
+            _asks(ground),
+            lambda: ground.clock.now().astimezone(ground.zone).date().isoformat(),
+        )
+        self.mirror = Mirror(ground.db, ground.clock, self.harvest, self._versions, around)
+
+    async def now(self) -> Task:
+        """Look back at once, beside the nightly look."""
+        return await self._admit(
+            Cue(
+                source=Source(SourceKind.MANUAL, f"reflect:{self._ids.ulid()}"),
+                title=TITLE,
+                text=_WHAT,
+                assigned_agent=REFLECT,
+            )
+        )
+
+    async def history(self) -> tuple[Version, ...]:
+        return await self._versions.history()
+
+    async def revert(self, no: int | None = None, *, force: bool = False) -> Version:
+        """Take a change back; the file is as it was before it."""
+        return await self._versions.revert(f"revert:{self._ids.ulid()}", no, force=force)
+
+    def start(self, journal: Journal) -> None:
+        """Write down every task where it ends, from now on."""
+        self._keeping = asyncio.create_task(self._keep(journal))
+
+    async def close(self) -> None:
+        if self._keeping is not None:
+            self._keeping.cancel()
+            await asyncio.gather(self._keeping, return_exceptions=True)
+
+    async def _keep(self, journal: Journal) -> None:
+        since = await journal.last()
+        await self._once()
+        async for page in journal.pages(since):
+            if any(e.kind is Kind.TASK_MOVED and e.data["to"] in TERMINAL for e in page):
+                await self._once()
+
+    async def _once(self) -> None:
+        working = asyncio.create_task(self._caught_up())
+        try:
+            await asyncio.shield(working)
+        finally:
+            # Who is told to stop goes when the lines are written: the next one may begin at once.
+            await working
+
+    async def _caught_up(self) -> None:
+        try:
+            await self.harvest.catch_up()
+            await self._nightly()
+        except (OSError, RemitError) as error:
+            _LOG.warning("What ended is not written down: %s. It is tried again.", error)
+
+    async def _nightly(self) -> None:
+        """The series, once there is something to look back on; off in the settings, it rests."""
+        ground, reflect = self._ground, self._ground.settings.reflect
+        if self._arranged:
+            return
+        if not reflect.nightly:
+            await ground.db.write(reflections.rest, _NIGHTLY, ground.clock.now())
+            self._arranged = True
+        elif len(await self.harvest.recent(DAYS)) >= LEAST:
+            await self.begin()
+            self._arranged = True
+
+    async def begin(self) -> Task:
+        """Make the nightly series; there is only one."""
+        ground = self._ground
+        now = ground.clock.now().astimezone(ground.zone)
+        first = _next(now, time.fromisoformat(ground.settings.reflect.at)).astimezone(UTC)
+        return await self._admit(
+            Cue(
+                source=_NIGHTLY,
+                title=TITLE,
+                text=_WHAT,
+                repeats=Repeats("FREQ=DAILY", ground.zone.key, first),
+                scheduled_for=first,
+                assigned_agent=REFLECT,
+                created_by=Creator.SCHEDULER,
+            )
+        )
+
+
+def default(file: Taught) -> str:
+    """What a file says that is not there: the rules that come with Remit, and no guideline."""
+    return priority.packaged_text() if file is Taught.RULES else ""
+
+
+def _next(now: datetime, at: time) -> datetime:
+    """The next time that the owner's clock shows an hour."""
+    today = now.replace(hour=at.hour, minute=at.minute, second=0, microsecond=0)
+    return today if today > now else today + timedelta(days=1)
+
+
+def _ranker(ground: Ground, text: str) -> Rank:
+    found = priority.load(text, rules.PRIORITY)
+
+    def rank(task: Task) -> Priority:
+        return ranked(task, found, ground.zone).priority
+
+    return rank
+
+
+def _names(ground: Ground, tools: Toolbox, contacts: Contacts) -> Collection[str]:
+    """Whoever and whatever a lesson may not mention: people, addresses, channels, tools."""
+    settings = ground.settings
+    named = {*ground.channels, *tools.names, *settings.commands, *settings.mcp, *settings.projects}
+    for each in _entries(contacts):
+        named |= {each.name, *each.name.split(), *each.aliases}
+        named |= {line.address for line in each.lines.values()}
+    return named
+
+
+def _domains(contacts: Contacts) -> frozenset[str]:
+    """Where the owner's contacts write from, by his own book."""
+    lines = (line.address for each in _entries(contacts) for line in each.lines.values())
+    return frozenset(each.rpartition("@")[2].casefold() for each in lines if "@" in each)
+
+
+def _entries(contacts: Contacts) -> tuple[Entry, ...]:
+    try:
+        return contacts.entries()
+    except BadInput:
+        return ()  # half-way through an edit: then nobody is known
+
+
+def _asks(ground: Ground) -> Asks | None:
+    """A model that is asked, if the owner wants that; each thought is paid for by its task."""
+    brain: Brain | None = ground.brain
+    if isinstance(brain, ModelBrain):
+        brain = ground.mind(Role.SUMMARISE)
+    if not ground.settings.reflect.model or brain is None or isinstance(brain, NoBrain):
+        return None
+    mind = brain
+
+    async def ask(task: Task, words: str, told: str) -> str | None:
+        prompt = Prompt(outside.mark(told, "finished tasks"), words)
+
+        async def think() -> Reply:
+            return await mind.think(prompt, session=f"reflect:{task.id}")
+
+        if isinstance(mind, Metered) and mind.metered:
+            key = f"{task.id}:reflect:{task.lease}"
+            reply = await ground.purse.pay(key, task, await mind.estimate(prompt), think)
+        else:
+            reply = await think()
+        whole = isinstance(reply, Reply) and not (reply.ask or reply.flaw or reply.calls)
+        return reply.text if isinstance(reply, Reply) and whole else None
+
+    return ask

@@ -1,0 +1,174 @@
+"""A house that learns: tasks that the owner edits, ranks or declines, and a look back at them."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+from remit.model.codec import JsonMap
+from remit.model.edit import Edit
+from remit.model.ids import SessionId, TaskId
+from remit.model.reply import Prompt, Reply, Usage
+from remit.model.review import Answered, Review
+from remit.model.status import Status
+from remit.model.task import Creator, Priority, Source, SourceKind, Taint, Task, TaskType
+from remit.reflect import suggest
+from remit.reflect.lines import Reflection
+from remit.settings import Budget, Deliver, Reflect, Settings, rules
+from remit.testing import START, World, script
+from remit.trigger import command
+
+LETTER: Final = (
+    "Dear Mum,\n\nthe beach of the week is Sanur, it is calm and has shade.\n\nBest wishes"
+)
+BARE: Final = "The beach of the week is Sanur, it is calm and has shade."
+GUIDELINE: Final = "Leave out the greeting; begin with what matters."
+
+
+def world(home: Path, *, model: bool = False, run_tokens: int = 200_000, **more: object) -> World:
+    settings = Settings(
+        home=home,
+        deliver=Deliver(undo=0),
+        reflect=Reflect(model=model),
+        budget=Budget(run_tokens=run_tokens),
+    )
+    more.setdefault("brain", script([{"reply": f"<deliverable>{LETTER}</deliverable>"}]))
+    return World(home, settings=settings, **more)  # type: ignore[arg-type]
+
+
+async def written(house: World, text: str | None, title: str = "Write to Mum") -> TaskId:
+    """One message to somebody else, let go as it is or with another text."""
+    task = await house.add(title, recipient="mum")
+    await house.run()
+    (review,) = [each for each in await house.waiting() if each.task_id == task.id]
+    answer = Answered.APPROVE if text is None else Answered.EDIT
+    await house.decide(review, answer, text)
+    await house.run()
+    assert (await house.get(task.id)).status == "completed"
+    return task.id
+
+
+async def ranked(
+    house: World,
+    title: str,
+    level: Priority | None,
+    *,
+    taint: Taint = Taint.OWNER,
+    kind: SourceKind = SourceKind.MANUAL,
+    context: "JsonMap | None" = None,
+) -> Task:
+    """One task to come, ranked by the rules and then perhaps by the owner himself, and done."""
+    house._added += 1
+    cue = command.cue(title, ref=f"ranked-{house._added}", channel="outbox", content="Done.")
+    cue = replace(
+        cue,
+        source=Source(kind, cue.source.ref),
+        taint=taint,
+        context=context or {},
+        scheduled_for=house.now + timedelta(hours=1),
+    )
+    task = await house.house.intake.admit(cue)
+    await house.run()
+    if level is not None:
+        await house.house.intake.edit(task.id, Edit(priority=level))
+    await house.run(timedelta(hours=2))
+    return await house.get(task.id)
+
+
+async def look_back(house: World) -> tuple[Task, list[Review]]:
+    """Look back now: the task that does, and what it asks."""
+    task = await house.house.reflection.now()
+    await house.run()
+    asked = [each for each in await house.waiting() if each.task_id == task.id]
+    return await house.get(task.id), asked
+
+
+def guidelines(home: Path) -> str:
+    path = home / "guidelines.txt"
+    return path.read_text() if path.exists() else ""
+
+
+def priority_rules(home: Path) -> str:
+    path = home / rules.PRIORITY
+    return path.read_text() if path.exists() else ""
+
+
+def lines(home: Path) -> Sequence[str]:
+    return [
+        line
+        for path in sorted((home / "reflections").glob("*.jsonl"))
+        for line in path.read_text().splitlines()
+    ]
+
+
+def reflection(task: str, **more: object) -> Reflection:
+    """A line of a task that went well."""
+    plain: dict[str, object] = {
+        "seq": 1,
+        "task": task,
+        "at": START,
+        "status": "completed",
+        "source": "manual",
+        "series": None,
+        "priority": "low",
+        "rule": "default",
+        "taint": "owner",
+        "asked": "It",
+        "done": "Done.",
+        "held": (),
+        "shown": (),
+        "declined": False,
+        "sent_back": 0,
+        "verified": None,
+        "tokens": 0,
+        "cents": 0,
+        "late": 0,
+    }
+    return Reflection(**(plain | more))  # type: ignore[arg-type]
+
+
+def task_of(name: str, title: str = "Pay the invoice", **more: object) -> Task:
+    made = Task(
+        id=TaskId(name),
+        type=TaskType.IMMEDIATE,
+        source=Source(SourceKind.MANUAL, name),
+        title=title,
+        instructions=title,
+        status=Status.COMPLETED,
+        created_at=START,
+        last_updated=START,
+        created_by=Creator.USER,
+        session_id=SessionId("ses-1"),
+    )
+    return replace(made, **more)  # type: ignore[arg-type]
+
+
+def name(n: int) -> str:
+    return f"task-{n:026d}"
+
+
+class Meta:
+    """A brain that answers a look back as it is told to, and writes letters else."""
+
+    def __init__(self, answer: Callable[[str], str]) -> None:
+        self.heard: list[str] = []  # in look backs
+        self.metered = False
+        self._answer = answer
+
+    async def estimate(self, prompt: Prompt) -> Usage:
+        assert prompt.whole
+        return Usage(tokens=1_000, cents=1, requests=1)
+
+    async def think(self, prompt: Prompt, *, session: str) -> Reply:
+        if prompt.rules != suggest.RULES:
+            return Reply("<deliverable>Done.</deliverable>")
+        self.heard.append(prompt.text)
+        assert session
+        return Reply(self._answer(prompt.text), usage=Usage(tokens=100, cents=1, requests=1))
+
+
+def named(told: str) -> list[str]:
+    """The tasks that a brain was told of."""
+    return re.findall(r"task-[0-9A-Z]{26}", told)

@@ -1,0 +1,152 @@
+"""What counting finds: four of five, at least five; words come from the owner's titles alone."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import pytest
+
+from remit.model.ids import SeriesId
+from remit.model.lesson import Lesson, Taught
+from remit.model.plan import Rule
+from remit.model.task import Priority, Source, SourceKind, Taint, Task
+from remit.reflect import screen, statistics
+from remit.reflect.lines import Shown
+from remit.reflect.statistics import LATE, LEAST, Seen
+from remit.reflect.wording import GREETING
+from tests.reflect.learning import GUIDELINE, name, reflection, task_of
+
+EDITED: Final = Shown((GREETING,), (), 20, 18, edited=True)
+AS_IT_WAS: Final = Shown((GREETING,), (GREETING,), 20, 20, edited=False)
+SERIES: Final = SeriesId("ser-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA")
+MINE: Final = Rule("owner", "the owner said so")
+
+
+def count(seen: Sequence[Seen], level: Priority = Priority.LOW) -> tuple[Lesson, ...]:
+    return statistics.count(seen, lambda _: level, lambda _: None).lessons
+
+
+def shown(*messages: Shown) -> list[Seen]:
+    return [
+        Seen(reflection(name(n), shown=(each,)), task_of(name(n), f"Nr {n}"))
+        for n, each in enumerate(messages)
+    ]
+
+
+def those(number: int, title: str = "Pay the invoice", **more: object) -> list[Seen]:
+    line = {key: more.pop(key) for key in ("declined", "late") if key in more}
+    return [
+        Seen(reflection(name(n), **line), task_of(name(n), title, **more)) for n in range(number)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("edited", "kept", "found"),
+    [(LEAST, 0, True), (LEAST - 1, 0, False), (8, 2, True), (7, 3, False)],
+)
+def test_what_is_taken_out_four_times_of_five_is_a_guideline(
+    edited: int, kept: int, found: bool
+) -> None:
+    lessons = count(shown(*[EDITED] * edited, *[AS_IT_WAS] * kept))
+
+    assert [each.text for each in lessons] == ([GUIDELINE] if found else [])
+    if found:
+        assert f"{edited} of {edited + kept}" in lessons[0].why
+        assert lessons[0].tasks == tuple(name(n) for n in range(edited))[-10:]
+
+
+def test_messages_that_never_had_a_greeting_do_not_count() -> None:
+    without = Shown((), (), 20, 20, edited=False)
+
+    assert len(count(shown(*[EDITED] * LEAST, *[without] * 20))) == 1
+
+
+def test_messages_that_are_always_cut_short_are_to_be_shorter() -> None:
+    (lesson,) = count(
+        shown(*[Shown((), (), 100, words, edited=True) for words in (30, 41, 35, 28, 33)])
+    )
+
+    assert lesson.text == "Keep a message under 50 words."
+
+
+def test_what_the_owner_always_ranks_otherwise_is_a_rule_about_its_word() -> None:
+    (lesson,) = count(those(LEAST, priority=Priority.HIGH, rule=MINE))
+
+    assert (lesson.file, lesson.when, lesson.priority) == (
+        Taught.RULES,
+        r"objective matches /\binvoice\b/i",
+        Priority.HIGH,
+    )
+    assert "5 of 5" in lesson.why
+
+
+def test_what_the_rules_say_already_is_not_learned_again() -> None:
+    assert count(those(LEAST, priority=Priority.HIGH, rule=MINE), Priority.HIGH) == ()
+
+
+def test_a_word_that_stands_in_other_tasks_too_is_no_rule() -> None:
+    raised = those(LEAST, priority=Priority.HIGH, rule=MINE)
+    others = [Seen(reflection(name(50 + n)), task_of(name(50 + n))) for n in range(2)]
+
+    assert count([*raised, *others]) == ()
+
+
+def test_the_words_of_a_tainted_task_never_become_a_rule() -> None:
+    for taint in (Taint.CONTACT, Taint.PUBLIC):
+        assert count(those(9, priority=Priority.HIGH, rule=MINE, taint=taint)) == ()
+
+
+def test_tainted_tasks_are_counted_by_where_they_came_from() -> None:
+    mail = Source(SourceKind.EMAIL, "1")
+    seen = those(6, "Pay eve", priority=Priority.HIGH, rule=MINE, taint=Taint.PUBLIC, source=mail)
+    (lesson,) = count(seen)
+
+    assert lesson.when == "source is email"
+    assert "eve" not in f"{lesson.text} {lesson.why}"
+
+
+def test_a_series_comes_before_a_word_and_each_task_speaks_once() -> None:
+    (lesson,) = count(those(LEAST, priority=Priority.HIGH, rule=MINE, series_id=SERIES))
+
+    assert lesson.when == f"series is {SERIES}"
+    assert "Pay the invoice" in lesson.why
+    (lesson,) = count(
+        those(LEAST, priority=Priority.HIGH, rule=MINE, series_id=SERIES, taint=Taint.PUBLIC)
+    )
+    assert "invoice" not in lesson.why
+
+
+def test_a_sender_whom_the_owner_knows_is_a_rule_about_his_domain() -> None:
+    seen = those(LEAST, priority=Priority.CRITICAL, rule=MINE, taint=Taint.CONTACT)
+    known = statistics.count(seen, lambda _: Priority.LOW, lambda _: "bank.example").lessons
+
+    assert [each.when for each in known] == ["sender_domain is bank.example"]
+
+
+def test_what_always_begins_late_is_ranked_one_level_higher() -> None:
+    (lesson,) = count(those(LEAST, late=LATE, series_id=SERIES), Priority.MED)
+
+    assert (lesson.when, lesson.priority) == (f"series is {SERIES}", Priority.HIGH)
+    assert count(those(LEAST, late=LATE - 1, series_id=SERIES)) == ()
+    assert count(those(LEAST, late=None, series_id=SERIES)) == ()
+    assert count(those(LEAST, late=LATE, series_id=SERIES), Priority.CRITICAL) == ()
+
+
+def test_what_is_always_declined_is_ranked_low_or_told() -> None:
+    (lesson,) = count(those(LEAST, declined=True), Priority.MED)
+    told = statistics.count(those(LEAST, declined=True), lambda _: Priority.LOW, lambda _: None)
+
+    assert lesson.priority is Priority.LOW
+    assert told.lessons == ()
+    assert "declined 5 of 5" in told.remarks[0]
+
+
+def test_every_lesson_that_is_counted_passes_the_screen() -> None:
+    def domain(_: Task) -> str:
+        return "bank.example"
+
+    seen = [*shown(*[EDITED] * LEAST), *those(LEAST, priority=Priority.HIGH, rule=MINE)]
+    seen += those(LEAST, "x", late=LATE, series_id=SERIES)
+    found = statistics.count(seen, lambda _: Priority.LOW, domain).lessons
+
+    assert found
+    assert [screen.objection(each) for each in found] == [None] * len(found)
