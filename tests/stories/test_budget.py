@@ -15,6 +15,7 @@ from remit.model.status import Reason, Status
 from remit.model.task import Budget, Task
 from remit.settings import Budget as Limits
 from remit.settings import Engine, Settings
+from remit.store import spending
 from remit.store.database import Tx
 from remit.testing import World, script
 from tests.brain.metered import MeteredBrain
@@ -315,3 +316,14 @@ async def test_a_brain_without_a_model_is_not_metered_either(tmp_path: Path) -> 
 
         assert (await house.get(task.id)).status is Status.COMPLETED
         assert await house.house.db.read(rows) == []
+
+
+async def test_what_went_in_and_what_came_out_is_told_apart(tmp_path: Path) -> None:
+    took = Usage(tokens=100, cents=2, requests=1, asked=80, answered=20, cached=60)
+    brain = MeteredBrain(turns=3, used=took)
+    async with world(tmp_path, brain, ROOMY) as house:
+        task = await house.add("Think about it")
+        await house.run()
+        used = await house.house.db.read(spending.told_apart, task.id)
+
+    assert used == Usage(tokens=300, cents=6, requests=3, asked=240, answered=60, cached=180)

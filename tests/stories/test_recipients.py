@@ -523,10 +523,10 @@ async def test_what_was_approved_can_be_called_back_for_ten_seconds(tmp_path: Pa
         await house.run(timedelta(seconds=9))
         undone = await house.house.owner.undo(task.id)
         await house.run(timedelta(hours=1))
-        assert (undone.status, house.whatsapp.tried) == (Status.PAUSED, [])
+        assert (undone.status, house.whatsapp.tried) == (Status.NEEDS_REVIEW, [])
 
-        await house.house.owner.resume(task.id)
-        await house.run()
+        await house.say(Answered.APPROVE)
+        await house.run(timedelta(seconds=11))
         assert house.went_to == ["+491"]
         with pytest.raises(Conflict, match="nothing of it is about to be sent"):
             await house.house.owner.undo(task.id)
@@ -540,7 +540,7 @@ async def test_an_approval_can_be_called_back_before_anybody_has_looked_at_it(
         await house.decide(await house.asked(), Answered.APPROVE)
         undone = await house.house.owner.undo(task.id)
 
-    assert undone.status is Status.PAUSED
+    assert undone.status is Status.NEEDS_REVIEW
     assert house.whatsapp.tried == []
 
 
@@ -553,7 +553,40 @@ async def test_whatever_wakes_the_task_the_ten_seconds_are_kept(tmp_path: Path) 
         assert house.whatsapp.tried == []
         undone = await house.house.owner.undo(task.id)
 
-    assert undone.status is Status.PAUSED
+    assert undone.status is Status.NEEDS_REVIEW
+
+
+async def test_what_was_called_back_is_asked_as_before_and_can_be_written_anew(
+    tmp_path: Path,
+) -> None:
+    async with House(tmp_path, deliver=Deliver(undo=10)) as house:
+        task = await house.tell()
+        asked = await house.asked()
+        await house.decide(asked, Answered.EDIT, "Hello")
+        await house.house.owner.run_now(task.id)  # somebody has looked at it meanwhile
+        await house.run()
+        await house.house.owner.undo(task.id)
+
+        again = await house.asked()
+        assert (again.id, again.decision, again.draft) == (asked.id, None, "Hello")
+        await house.decide(again, Answered.EDIT, "Hello there")
+        await house.run(timedelta(seconds=11))
+
+    assert [parcel.body for parcel in house.whatsapp.sent] == ["Hello there"]
+
+
+async def test_an_always_goes_with_the_yes_that_was_called_back(tmp_path: Path) -> None:
+    async with House(tmp_path, deliver=Deliver(undo=10)) as house:
+        task = await house.tell()
+        review = (await house.asked()).id
+        assert review is not None
+        await house.house.inbox.decide(review, Decision(Answered.APPROVE, always=True))
+        await house.house.owner.undo(task.id)
+        kept = await house.house.db.read(permissions.every)
+        await house.run(timedelta(hours=1))
+
+    assert [each.policy for each in kept] == [Policy.ASK]
+    assert house.whatsapp.tried == []
 
 
 async def test_after_ten_seconds_it_is_too_late(tmp_path: Path) -> None:

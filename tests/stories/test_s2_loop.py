@@ -1,6 +1,7 @@
 """What fails goes back, then to somebody else, then to the owner: with real programs and checks."""
 
 import sys
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -9,14 +10,19 @@ import pytest
 from remit.model.codec import Json
 from remit.model.contract import Result
 from remit.model.event import Kind
+from remit.model.proof import because
 from remit.model.review import Answered
 from remit.model.status import Reason, Status
 from remit.settings import Budget
 from remit.settings.specialists import Kind as Whose
 from remit.settings.specialists import Specialist
+from remit.specialist.kept import where
+from remit.store import search
 from remit.testing import script
 from tests.brain.metered import MeteredBrain
 from tests.brain.tooling import use
+from tests.engine.rig import until
+from tests.specialist.repository import git
 from tests.stories.shop.rig import Opens, Shop, results, settle, turn
 from tests.stories.shop.sample import GOOD, README, UNTIDY, WORSE, broken
 
@@ -114,6 +120,42 @@ async def test_a_limit_is_waited_for(shop: Opens) -> None:
         assert [len(hand.told) for hand in house.hands.values()] == [2, 0]
 
 
+async def test_a_kind_of_work_has_a_chain_of_its_own(shop: Opens) -> None:
+    chains: dict[str, Json] = {"advice": ["ben"]}
+    async with shop(ada=[turn(GOOD)], ben=[turn(say="It is.")], chains=chains) as house:
+        await settle(house, await house.order())
+        done = await house.order("Investigate why checkout is slow", ())
+
+        assert done.tool_output == "It is."
+        assert [len(hand.told) for hand in house.hands.values()] == [1, 1]
+
+
+async def test_who_is_not_for_a_kind_of_work_is_not_asked_for_it(shop: Opens) -> None:
+    async with shop(ada=[turn(say="I draw.")], ben=[turn(say="I think.")]) as house:
+        people = house.world.house.settings.specialists
+        assert isinstance(people, dict)
+        people["ada"] = replace(people["ada"], capabilities=("frontend",))
+        await house.world.restart()
+
+        done = await house.order("Investigate why checkout is slow", ())
+
+        assert done.tool_output == "I think."
+
+
+async def test_where_nobody_is_for_a_kind_of_work_the_owner_is_told_what_is_missing(
+    shop: Opens,
+) -> None:
+    async with shop(ada=[turn(say="I draw.")]) as house:
+        people = house.world.house.settings.specialists
+        assert isinstance(people, dict)
+        people["ada"] = replace(people["ada"], capabilities=("frontend",))
+        await house.world.restart()
+
+        await house.order("Investigate why checkout is slow", ())
+
+        assert (await house.question()).question.startswith("Nobody is set up who does advice")
+
+
 # Everybody has tried ------------------------------------------------------------------------------
 
 
@@ -168,6 +210,9 @@ async def test_what_is_taken_unproven_says_so(shop: Opens) -> None:
 
         assert task.result_summary == "1 file changed, not verified. Merged into main."
         assert task.tool_output == "Taken unproven: good enough for today"
+        listed = await house.world.house.db.read(search.ids, search.Filter(unverified=True))
+        assert listed == [task.id]
+        assert because(task) == "lint failed; you said: good enough for today"
         assert results(task)["lint"] is Result.FAIL
 
 
@@ -231,7 +276,14 @@ async def test_an_agent_over_the_protocol_asks_the_owner_and_goes_on_in_its_sess
     (tmp_path / "state").mkdir()
     monkeypatch.setenv("FAKE_STATE", str(tmp_path / "state"))
     argv = (sys.executable, str(FAKE_AGENT))
-    fake = {"fake": Specialist(kind=Whose.ACP, argv=argv, env=("FAKE_STATE",))}
+    fake = {
+        "fake": Specialist(
+            kind=Whose.ACP,
+            argv=argv,
+            env=("FAKE_STATE",),
+            writes=(str(tmp_path / "state"),),
+        )
+    }
     async with shop(more=fake) as house:
         task = await house.order("Update README\nrun cp README.md NOTES.md\nsay DONE: noted", ())
         review = await house.question()
@@ -244,3 +296,61 @@ async def test_an_agent_over_the_protocol_asks_the_owner_and_goes_on_in_its_sess
         await settle(house, task)
         assert house.text("NOTES.md") == README
         assert len(list((tmp_path / "state").iterdir())) == 1  # one session
+
+
+# What is left of it -------------------------------------------------------------------------------
+
+
+async def test_declined_work_leaves_no_folder_and_is_not_lost(shop: Opens) -> None:
+    async with shop(ada=[turn(GOOD)]) as house:
+        task = await house.order()
+        folder = house.folder(task)
+        assert folder.is_dir()
+
+        task = await house.say(Answered.DECLINE)
+
+        assert task.status is Status.CANCELLED
+        assert not folder.exists()
+        kept = where(house.world.house.settings.home / "worktrees", task.id)
+        assert kept is not None
+        git(house.repo, *kept.command.split()[1:])
+        assert git(house.repo, "show", f"{kept.branch}:shop/price.py") == GOOD.strip()
+
+
+async def test_advice_leaves_no_folder(shop: Opens) -> None:
+    async with shop(ada=[turn(say="It is.")]) as house:
+        task = await house.order("Investigate why checkout is slow", ())
+
+        assert task.status is Status.COMPLETED
+        assert list((house.world.house.settings.home / "worktrees").glob("*/task-*")) == []
+
+
+async def test_what_a_dead_process_left_standing_is_put_away_at_the_next_start(
+    shop: Opens,
+) -> None:
+    async with shop(ada=[turn(GOOD)]) as house:
+        task = await house.order()
+        folder = house.folder(task)
+        review = await house.question()
+        await house.world.decide(review, Answered.DECLINE)
+        unknown = folder.with_name(f"task-{'0' * 26}")
+        unknown.mkdir()
+        assert folder.exists()
+
+        await house.world.restart()
+        await house.world.house.leftovers.start(house.world.house.journal)
+
+        assert not folder.exists()
+        assert not unknown.exists()
+
+
+async def test_work_that_ends_while_the_house_is_up_is_put_away_by_itself(shop: Opens) -> None:
+    async with shop(ada=[turn(GOOD)]) as house:
+        task = await house.order()
+        folder = house.folder(task)
+        await house.world.house.leftovers.start(house.world.house.journal)
+        assert folder.exists()
+
+        await house.world.decide(await house.question(), Answered.DECLINE)
+
+        await until(lambda: not folder.exists())

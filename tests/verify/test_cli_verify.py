@@ -49,9 +49,29 @@ def test_a_folder_is_checked_and_reported(repo: Path, capsys: pytest.CaptureFixt
     assert "✓ lint: No lint errors" in out
     assert "✓ unit-test (add): It adds" in out
     assert "– e2e: All of it" in out
-    assert out.endswith("2 of 3 passed, 1 to be checked later.\n")
+    assert "nothing in repo says how to do e2e" in out
+    assert out.endswith("2 of 3 passed, 1 not checked.\n")
     assert "2/3 unit-test …" in err
     assert not (repo.parent / "no-house").exists()
+
+
+def test_what_is_left_for_the_end_of_a_group_is_checked_last_if_all_is_wanted(
+    repo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    commands = {"e2e": ["grep", "-q", "def add", "calc.py"]}
+    (repo / "project.json").write_text(json.dumps({"commands": commands}))
+    first = {"type": "verifiable", "criteria": [CONTRACT["criteria"][2], CONTRACT["criteria"][0]]}
+
+    assert run(["verify", "--contract", written(repo, first)]) == 0
+    left = capsys.readouterr().out
+    assert "it is left for the end of its group; --all checks it now" in left
+    assert left.endswith("1 of 2 passed, 1 left for later.\n")
+
+    assert run(["verify", "--all", "--contract", written(repo, first)]) == 0
+    out, err = capsys.readouterr()
+    assert err.index("1/2 lint …") < err.index("2/2 e2e …")
+    assert out.startswith("✓ e2e: All of it")
+    assert out.endswith("2 of 2 passed.\n")
 
 
 def test_what_fails_is_shown_and_the_exit_says_so(
@@ -77,7 +97,7 @@ def test_with_json_the_results_are_those_of_the_published_form(
     told = json.loads(out)
     assert code == 0
     assert err == ""
-    assert told["verificationResults"]["overall"] == "pending"
+    assert told["verificationResults"]["overall"] == "pass"
     assert [each["status"] for each in told["verificationResults"]["criteria"]] == [
         "pass",
         "pass",

@@ -31,7 +31,7 @@ def summary(verdict: Verdict) -> str:
     if counts[Result.FAIL]:
         said.append(f"{counts[Result.FAIL]} failed")
     if late:
-        said.append(f"{late} to be checked later")
+        said.append(f"{late} left for later")
     if counts[Result.SKIPPED] - late:
         said.append(f"{counts[Result.SKIPPED] - late} not checked")
     return ", ".join(said) + "."

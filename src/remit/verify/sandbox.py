@@ -22,14 +22,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from remit.bubblewrap import PLACES, find, is_root, system
 from remit.verify.limits import MB, Limits
 
 REPORT: Final = "/tmp/report"  # noqa: S108 - inside, where nobody else is
 HOME: Final = "/tmp/home"  # noqa: S108 - as above
 NOBODY: Final = 65534
-_PLACES: Final = (Path("/usr/bin"), Path("/bin"), Path("/usr/local/bin"))
-_SYSTEM: Final = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-_ETC: Final = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d")
 _PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 _GRACE: Final = 5.0  # seconds for what is still in a pipe once everything has ended
 _NO_FILES: Final = bytes(10_240)  # an archive that ends at once
@@ -83,7 +81,7 @@ class Refused:
 
 
 class Sandbox:
-    def __init__(self, limits: Limits = Limits(), places: Sequence[Path] = _PLACES) -> None:  # noqa: B008 - frozen
+    def __init__(self, limits: Limits = Limits(), places: Sequence[Path] = PLACES) -> None:  # noqa: B008 - frozen
         self.limits = limits
         self._places = places
 
@@ -110,19 +108,16 @@ class Sandbox:
         return None if found.code == 0 else f"A sandbox ran, and ended with {found.code}."
 
     def _tools(self) -> "_Tools | Refused":
-        found = {name: self._find(name) for name in ("bwrap", "prlimit", "setpriv", "tar", "sh")}
+        names = ("bwrap", "prlimit", "setpriv", "tar", "sh")
+        found = {name: find(name, self._places) for name in names}
         for name, path in found.items():
-            if path is None and (name != "setpriv" or _is_root()):
+            if path is None and (name != "setpriv" or is_root()):
                 package = "bubblewrap" if name == "bwrap" else f"what brings {name}"
                 return Refused(
                     f"There is no {name} on this machine, and without a sandbox nothing is run; "
                     f"install {package} (apt install bubblewrap)."
                 )
         return _Tools(**{name: str(path) for name, path in found.items()})
-
-    def _find(self, name: str) -> Path | None:
-        # Not by PATH: who may write a folder in it would be the sandbox.
-        return next((at / name for at in self._places if os.access(at / name, os.X_OK)), None)
 
     async def _run(self, words: Sequence[str], files: BinaryIO) -> Ended | Refused:
         with _pipe() as (ear, mouth):
@@ -177,13 +172,13 @@ class _Tools:
         """The words before a command that put it into the sandbox."""
         shown = ground.shown
         outside: tuple[str, ...] = ()
-        if _is_root():
+        if is_root():
             # The kernel does not count the processes of root; and who is nobody outside is
             # nobody even if he should get out.
             outside, shown = self._as_nobody(shown)
         return (
             *outside,
-            *(self.bwrap, *_NAMESPACES, *_system(), *_rooms(limits)),
+            *(self.bwrap, *_NAMESPACES, *system(), *_rooms(limits)),
             *_binds(each for each in shown if not _within(each, ground)),
             *("--perms", "0755", "--size", str(limits.room * MB), "--tmpfs", str(ground.place)),
             *_binds(each for each in shown if _within(each, ground)),
@@ -215,20 +210,6 @@ _NAMESPACES: Final = (
     *("--uid", "1000", "--gid", "1000", "--hostname", "sandbox", "--cap-drop", "ALL"),
     *("--die-with-parent", "--new-session", "--clearenv"),
 )
-
-
-def _system() -> tuple[str, ...]:
-    """The system, to be read: programs and libraries, and nothing that is about this machine."""
-    words = ["--ro-bind", "/usr", "/usr"]
-    for name in _SYSTEM:
-        path = Path(name)
-        if path.is_symlink():
-            words += ["--symlink", str(path.readlink()), name]
-        elif path.is_dir():
-            words += ["--ro-bind", name, name]
-    for name in _ETC:
-        words += ["--ro-bind-try", name, name]
-    return tuple(words)
 
 
 def _rooms(limits: Limits) -> tuple[str, ...]:
@@ -322,7 +303,3 @@ def _kill(process: asyncio.subprocess.Process) -> None:
     # With the first process all that it started goes, whatever session it put itself in.
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-
-
-def _is_root() -> bool:
-    return os.geteuid() == 0

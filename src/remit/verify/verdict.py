@@ -1,6 +1,6 @@
 """Does the work meet its contract? Code decides."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -23,12 +23,25 @@ def _never() -> None:
     """Without a clock it is not said when something was found."""
 
 
+def _lacks_nothing(activity: str) -> None:
+    del activity
+
+
 class Verifier:
+    """`lacks` says why an activity cannot be checked at all: what is put off is told that at once.
+
+    Only work on files can be put off: a text is merged with nothing, so there is nothing to await.
+    """
+
     def __init__(
-        self, checks: Mapping[str, Check], now: Callable[[], datetime] | None = None
+        self,
+        checks: Mapping[str, Check],
+        now: Callable[[], datetime] | None = None,
+        lacks: Callable[[str], str | None] = _lacks_nothing,
     ) -> None:
         self._checks = checks
         self._now: Callable[[], datetime | None] = now or _never
+        self._lacks = lacks
 
     def applies(self, plan: Plan) -> bool:
         return plan.contract is not None and plan.contract.type is not ContractType.ADVISORY
@@ -39,6 +52,18 @@ class Verifier:
         found = tuple([await self._timed(task, each, evidence) for each in criteria])
         return Verdict(found, self._now())
 
+    async def late(
+        self, task: Task, criteria: Sequence[Criterion], evidence: Evidence
+    ) -> tuple[Finding, ...]:
+        """Check what was put off; what the project has no tool for is skipped and says why."""
+        found = []
+        for each in criteria:
+            why = self._lacks(each.activity)
+            lacking = Finding(each.activity, Result.SKIPPED, why)
+            now = replace(each, timing=Timing.IMMEDIATE)
+            found.append(lacking if why else await self._timed(task, now, evidence))
+        return tuple(found)
+
     async def _timed(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
         began = self._now()
         found = await self._check(task, criterion, evidence)
@@ -46,8 +71,9 @@ class Verifier:
         return replace(found, started_at=found.started_at or began, ended_at=ended)
 
     async def _check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
-        if criterion.timing is Timing.DEFERRED:
-            return Finding(criterion.activity, Result.SKIPPED, DEFERRED)
+        if criterion.timing is Timing.DEFERRED and evidence.workspace is not None:
+            why = self._lacks(criterion.activity)
+            return Finding(criterion.activity, Result.SKIPPED, why or DEFERRED)
         check = self._checks.get(criterion.activity)
         if check is None:
             known = ", ".join(sorted(self._checks))

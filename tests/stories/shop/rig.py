@@ -79,7 +79,9 @@ class Hand:
 
     @property
     def chosen(self) -> Specialist:
-        return Specialist(kind=Whose.COMMAND, argv=(sys.executable, str(HAND), str(self.folder)))
+        argv = (sys.executable, str(HAND), str(self.folder))
+        # What it is told is kept where the test reads it: lent, or its sandbox would not have it.
+        return Specialist(kind=Whose.COMMAND, argv=argv, writes=(str(self.folder),))
 
 
 @dataclass
@@ -187,14 +189,16 @@ async def settle(shop: Shop, task: Task) -> Task:
 class Opens(Protocol):
     """Opens a house with a project; each name is a program with its turns."""
 
-    def __call__(
+    def __call__(  # noqa: PLR0913 - as above
         self,
         *,
         brain: Brain | None = None,
         more: Mapping[str, Specialist] | None = None,
         chain: Sequence[str] = (),
+        chains: Mapping[str, Json] | None = None,
         prompts: bool = False,
         budget: Budget | None = None,
+        commands: Mapping[str, Sequence[str]] = MappingProxyType({}),
         **turns: Sequence[JsonMap],
     ) -> AbstractAsyncContextManager[Shop]: ...
 
@@ -207,8 +211,10 @@ async def opened(  # noqa: PLR0913 - as above
     brain: Brain | None = None,
     more: Mapping[str, Specialist] | None = None,
     chain: Sequence[str] = (),
+    chains: Mapping[str, Json] | None = None,
     prompts: bool = False,
     budget: Budget | None = None,
+    commands: Mapping[str, Sequence[str]] = MappingProxyType({}),
     **turns: Sequence[JsonMap],
 ) -> AsyncIterator[Shop]:
     """A house on a copy of a repository; each name is a program with its turns."""
@@ -217,12 +223,20 @@ async def opened(  # noqa: PLR0913 - as above
     hands = {name: Hand(tmp_path / "hands" / name, each) for name, each in turns.items()}
     people = {name: hand.chosen for name, hand in hands.items()} | dict(more or {})
     line = tuple(chain) or tuple(people)
+    argvs: dict[str, Json] = {name: list[Json](words) for name, words in commands.items()}
+    shop = Project(
+        path=str(here),
+        specialists=line,
+        chains=dict(chains or {}),
+        prompt_for_advisory=prompts,
+        commands=argvs,
+    )
     settings = Settings(
         home=tmp_path / "home",
         engine=Engine(stop_limit=0),
         deliver=Deliver(undo=0),
         budget=budget or Budget(),
-        projects={"shop": Project(path=str(here), specialists=line, prompt_for_advisory=prompts)},
+        projects={"shop": shop},
         specialists=people,
     )
     async with World(settings.home, settings=settings, brain=brain) as world:

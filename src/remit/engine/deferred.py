@@ -1,0 +1,182 @@
+"""What happens when a group ends: what its tasks put off is checked, once, and each is told.
+
+Who waits is in the store, so a process that dies in the middle costs a second look and nothing
+else: what was found is written in one transaction, with the question to the owner if it is bad.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from datetime import datetime, tzinfo
+from typing import Final, Literal, TypeAlias
+
+from remit.errors import StoreTrouble
+from remit.intake import admit
+from remit.model.codec import Json, JsonMap, to_json
+from remit.model.contract import Finding, Result, Timing
+from remit.model.deferred import (
+    FAILED,
+    FIXES,
+    PRD,
+    Batch,
+    Due,
+    Ends,
+    Waiting,
+    batches,
+    due,
+    group_of,
+    project_of,
+    waiting,
+)
+from remit.model.ids import Ids
+from remit.model.review import Review
+from remit.model.specialist import PROJECT
+from remit.model.task import Creator, Cue, Source, SourceKind, Task
+from remit.ports import Clock
+from remit.review import ask
+from remit.store import closing, deferred
+from remit.store.closing import Ended
+from remit.store.database import Database
+
+LONGEST_NAP: Final = 30.0  # so late may a clock be noticed that was set, or a machine that slept
+_PAUSE: Final = 1.0
+_MOST_FILES: Final = 200  # that a fix is told of
+_LONGEST: Final = 200  # characters of a path
+
+# One finding for each criterion; whatever stands in the way is a finding too.
+Check: TypeAlias = Callable[[Batch, Sequence[Due]], Awaitable[tuple[Finding, ...]]]
+
+
+class Deferred:
+    """Keeps what is put off, and has it checked when its group has ended."""
+
+    def __init__(self, db: Database, clock: Clock, ids: Ids, zone: tzinfo, check: Check) -> None:
+        self._db = db
+        self._clock = clock
+        self._ids = ids
+        self._zone = zone
+        self._check = check
+        self._waits = True  # whether something may wait; where nothing does, nobody looks
+        self._news = asyncio.Event()
+        self._watch: asyncio.Task[None] | None = None
+        db.on_commit(lambda _: self._news.set())
+
+    async def put_off(self, task: Task, branch: str, paths: tuple[str, ...]) -> int:
+        """Remember what of a task is checked when its group ends; how much that is."""
+        now = self._clock.now()
+        batch = Batch(project_of(task), branch, group_of(task, now, self._zone))
+        waits = waiting(task, batch, paths, now)
+        await self._db.write(deferred.put_off, waits)
+        self._waits = True
+        self._news.set()
+        return len(waits)
+
+    def start(self) -> None:
+        """Settle what has ended meanwhile, then watch."""
+        self._watch = asyncio.create_task(self._watching())
+
+    async def stop(self) -> None:
+        """What is being checked is checked again after the next start."""
+        watch, self._watch = self._watch, None
+        if watch is not None:
+            watch.cancel()
+            await asyncio.wait((watch,))
+
+    async def catch_up(self) -> datetime | None:
+        """Settle every group that has ended; say when the clock ends the next one."""
+        if not self._waits:
+            return None
+        self._waits = False  # before the look: what is put off during it counts again
+        try:
+            found = batches(await self._db.read(deferred.every))
+        except StoreTrouble:
+            self._waits = True
+            raise
+        self._waits = self._waits or bool(found)
+        coming = [await self._close(batch, waits) for batch, waits in found.items()]
+        return min((at for at in coming if at is not None), default=None)
+
+    async def _close(self, batch: Batch, waits: Sequence[Waiting]) -> datetime | None:
+        """Check a batch if its group has ended; else say when the clock ends it."""
+        over = batch.group.over_at(self._zone)
+        if over is not None and over > self._clock.now():
+            return over
+        members = {each.task_id for each in waits}
+        if not await self._db.read(deferred.at_work, batch, members):
+            every = due(waits)
+            found = tuple(zip(every, await self._check(batch, every), strict=True))
+            now = self._clock.now()
+            ended = Ended(batch, found, self._asks(batch, found, now))
+            await self._db.write(closing.close, ended, now)
+        return None
+
+    def _asks(
+        self, batch: Batch, found: Sequence[tuple[Due, Finding]], now: datetime
+    ) -> tuple[Task, Review] | None:
+        """The task that would mend what failed, and the question; None if nothing did."""
+        failed = [(each, one) for each, one in found if one.result is Result.FAIL]
+        if not failed:
+            return None
+        what = ", ".join(dict.fromkeys(each.criterion.activity for each, _ in failed))
+        said = f"{what} failed on {batch.branch} of {batch.project}, with {batch.group.said}."
+        told = "\n\n".join(_told(each, one) for each, one in failed)
+        task = admit.make(_fix(batch, failed, what, f"{said}\n\n{told}"), self._ids, now)
+        question = ask.fix(task, said[:1].upper() + said[1:], told)
+        return task, replace(question, id=self._ids.review(), opened_at=now)
+
+    # Watching -----------------------------------------------------------------------------------
+
+    async def _watching(self) -> None:
+        while True:
+            self._news.clear()
+            try:
+                coming = await self.catch_up()
+            except StoreTrouble:
+                await self._clock.sleep(_PAUSE)
+                continue
+            await self._clock.sleep(_PAUSE)
+            await self._rest(coming)
+
+    async def _rest(self, coming: datetime | None) -> None:
+        """Until something is written, or until a day is over by the clock on the wall."""
+        naps = {asyncio.create_task(self._news.wait())}
+        if coming is not None:
+            left = (coming - self._clock.now()).total_seconds()
+            naps.add(asyncio.create_task(self._sleep(min(max(left, 0), LONGEST_NAP))))
+        try:
+            await asyncio.wait(naps, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in naps:
+                each.cancel()
+
+    async def _sleep(self, seconds: float) -> Literal[True]:
+        await self._clock.sleep(seconds)
+        return True
+
+
+def _fix(batch: Batch, failed: Sequence[tuple[Due, Finding]], what: str, told: str) -> Cue:
+    """Work on the same project that has the failure as its text, and must pass what failed."""
+    waits = [each for one, _ in failed for each in one.waits]
+    paths = dict.fromkeys(p for each in waits for p in each.paths if len(p) <= _LONGEST)
+    late = [replace(one.criterion, timing=Timing.IMMEDIATE) for one, _ in failed]
+    context: JsonMap = {
+        "files": list[Json](paths)[:_MOST_FILES],
+        FIXES: list[Json](dict.fromkeys(each.task_id for each in waits)),
+        FAILED: [to_json(each) for each in late],
+    }
+    if batch.group.ends is Ends.PRD:
+        context[PRD] = batch.group.name
+    return Cue(
+        source=Source(SourceKind.MANUAL, f"late:{waits[0].task_id}"),
+        title=f"Fix {what}, which failed with {batch.group.said}"[: admit.MOST_TITLE],
+        text=f"Fix what failed: {told}",
+        context=context,
+        assigned_agent=f"{PROJECT}{batch.project}",
+        created_by=Creator.SCHEDULER,
+    )
+
+
+def _told(each: Due, found: Finding) -> str:
+    """What failed, without what no text may hold."""
+    text = f"{each.criterion.activity}: {each.criterion.description}\n{found.error or 'failed'}"
+    return "".join(char for char in text if char.isprintable() or char in "\n\t")

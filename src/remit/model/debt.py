@@ -1,0 +1,99 @@
+"""Files whose tests failed: for a while more is asked of a change that touches them.
+
+    book = failed(Book(), ("src/cart.py",), now)
+    alive(book, now)                    # what still counts
+    asked(book, ("src/cart.py",), now)  # the criteria it adds
+
+Only time lowers a debt. Nobody who works on a file can.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+
+from remit.model.contract import Criterion
+
+DECAY: Final = timedelta(days=30)
+OFTEN: Final = 3  # failures, after which a change is also tried from end to end
+TESTS: Final = frozenset({"unit-test", "e2e"})  # whose failures are remembered
+_NAMED: Final = 3  # files, before it is only said how many more
+
+
+class Owes(StrEnum):
+    """How a file came to its debt. One task adds one of each to a file, however often it tried."""
+
+    CHECK = "check"  # tests of a change to it failed, whatever became of it
+    LATE = "late"  # what was checked when its group ended failed
+    SKIP = "skip"  # its owner took a change unproven
+
+
+@dataclass(frozen=True, slots=True)
+class Debt:
+    """One file: how often tests of a change to it failed, and when they last did."""
+
+    path: str
+    failures: int
+    last_failed_at: datetime
+    reasons: tuple[str, ...] = ()  # why a check of it was skipped by hand
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """All debts of a project."""
+
+    debts: tuple[Debt, ...] = ()
+
+
+def failed(book: Book, paths: Sequence[str], now: datetime, reason: str = "") -> Book:
+    """Write down that a change to these files failed, or was let through unchecked for a reason."""
+    known = {each.path: each for each in alive(book, now).debts}
+    for path in paths:
+        old = known.get(path) or Debt(path, 0, now)
+        reasons = tuple(dict.fromkeys((*old.reasons, *((reason,) if reason else ()))))
+        known[path] = replace(
+            old,
+            failures=old.failures + 1,
+            last_failed_at=max(now, old.last_failed_at),
+            reasons=reasons,
+        )
+    return replace(book, debts=tuple(known[path] for path in sorted(known)))
+
+
+def alive(book: Book, now: datetime) -> Book:
+    """What still counts: nothing that has not failed for thirty days."""
+    return replace(book, debts=tuple(d for d in book.debts if now - d.last_failed_at < DECAY))
+
+
+def asked(book: Book, paths: Sequence[str], now: datetime) -> tuple[Criterion, ...]:
+    """What is asked besides of a change to these files."""
+    hot = _hot(book, paths, now)
+    often = [debt.path for debt in hot if debt.failures >= OFTEN]
+    named = _few([debt.path for debt in hot])
+    added = [Criterion("unit-test", f"All tests pass: {named} failed before")]
+    if often:
+        added.append(Criterion("e2e", f"It works from end to end: {_few(often)} failed often"))
+    return tuple(added) if hot else ()
+
+
+def why(book: Book, paths: Sequence[str], now: datetime) -> tuple[str, ...]:
+    """Why more is asked, a sentence for each file that owes something."""
+    return tuple(_owed(each) for each in _hot(book, paths, now))
+
+
+def _hot(book: Book, paths: Sequence[str], now: datetime) -> list[Debt]:
+    touched = set(paths)
+    return [debt for debt in alive(book, now).debts if debt.path in touched]
+
+
+def _owed(debt: Debt) -> str:
+    often = "once" if debt.failures == 1 else f"{debt.failures} times"
+    skipped = f"; taken unproven: {', '.join(debt.reasons)}" if debt.reasons else ""
+    last = f"last on {debt.last_failed_at:%Y-%m-%d}"
+    return f"{debt.path} failed {often}, {last}, so more is checked{skipped}"
+
+
+def _few(paths: Sequence[str]) -> str:
+    more = len(paths) - _NAMED
+    return ", ".join(paths[:_NAMED]) + (f" and {more} more" if more > 0 else "")

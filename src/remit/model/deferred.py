@@ -1,0 +1,178 @@
+"""What is checked later: criteria that wait for their group, and what becomes of them.
+
+A group is whatever ends as one: the stories of a requirements document, the runs of a series that
+are at work, or a day. What waits for the same group, on the same branch of the same project, is
+one batch and is checked once.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from enum import StrEnum
+from typing import Final
+
+from remit.model.codec import JsonMap
+from remit.model.contract import DEFERRED, Criterion, Finding, Result, Verdict
+from remit.model.ids import TaskId
+from remit.model.specialist import PROJECT
+from remit.model.task import Task
+
+PRD: Final = "prd"  # in a task's context: the document, and after a # the story
+# In the context of a task that mends what failed: whose work that was, and what must pass now.
+FIXES: Final = "fixes"
+FAILED: Final = "failed"
+MOST_PATHS: Final = 500  # of a task, that are remembered
+UNMERGED: Final = "not checked: the work was not merged"
+UNCHANGED: Final = "not checked: nothing was changed"
+
+
+class Ends(StrEnum):
+    """With what a group ends."""
+
+    PRD = "prd"  # with the last open task of the document
+    SERIES = "series"  # whenever none of its runs is at work
+    DAY = "day"  # at midnight, where the owner is
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    ends: Ends
+    name: str  # the document, the series, or the day
+
+    @property
+    def key(self) -> str:
+        return f"{self.ends.value}:{self.name}"
+
+    @property
+    def said(self) -> str:
+        """As a person reads it: `when … ends`."""
+        return {
+            Ends.PRD: self.name,
+            Ends.SERIES: "this run of the series",
+            Ends.DAY: f"the day {self.name}",
+        }[self.ends]
+
+    def over_at(self, zone: tzinfo) -> datetime | None:
+        """When the clock ends it; None if tasks do."""
+        if self.ends is not Ends.DAY:
+            return None
+        tomorrow = date.fromisoformat(self.name) + timedelta(days=1)
+        local = datetime.combine(tomorrow, time(), zone)
+        return datetime.fromtimestamp(local.timestamp(), UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A group on one branch of one project, whose criteria are checked together."""
+
+    project: str
+    branch: str
+    group: Group
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """One criterion of one task, and what it waits for."""
+
+    task_id: TaskId
+    place: int  # among the criteria of its contract
+    criterion: Criterion
+    batch: Batch
+    since: datetime
+    paths: tuple[str, ...] = ()  # that its task changed
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A criterion that is checked once, for all the tasks that wait for it."""
+
+    criterion: Criterion
+    waits: tuple[Waiting, ...]
+
+
+def group_of(task: Task, now: datetime, zone: tzinfo) -> Group:
+    """What a task ends with: its document, else its series, else the day."""
+    if document := document_of(task.context.get(PRD)):
+        return Group(Ends.PRD, document)
+    if task.series_id is not None:
+        return Group(Ends.SERIES, task.series_id)
+    return Group(Ends.DAY, now.astimezone(zone).date().isoformat())
+
+
+def document_of(said: object) -> str:
+    """The document without the story; nothing if none is named."""
+    return said.partition("#")[0].strip() if isinstance(said, str) else ""
+
+
+def project_of(task: Task) -> str:
+    return (task.assigned_agent or "").removeprefix(PROJECT)
+
+
+def is_late(finding: Finding) -> bool:
+    """Whether a criterion was put off and nothing is known of it yet."""
+    return finding.result is Result.SKIPPED and finding.error == DEFERRED
+
+
+def waiting(task: Task, batch: Batch, paths: Sequence[str], now: datetime) -> tuple[Waiting, ...]:
+    """What of a task has to wait; what could not be checked at all does not."""
+    if task.contract is None or task.verdict is None:
+        return ()
+    pairs = zip(task.contract.criteria, task.verdict.findings, strict=False)
+    return tuple(
+        Waiting(task.id, n, criterion, batch, now, tuple(paths[:MOST_PATHS]))
+        for n, (criterion, found) in enumerate(pairs)
+        if is_late(found)
+    )
+
+
+def batches(every: Iterable[Waiting]) -> Mapping[Batch, tuple[Waiting, ...]]:
+    """Who waits for what, in the order in which it was put off."""
+    found: dict[Batch, tuple[Waiting, ...]] = {}
+    for each in sorted(every, key=lambda each: (each.since, each.task_id, each.place)):
+        found[each.batch] = (*found.get(each.batch, ()), each)
+    return found
+
+
+def due(waits: Iterable[Waiting]) -> tuple[Due, ...]:
+    """What is to be checked: the same check for several tasks is one check."""
+    found: dict[tuple[str, str | None], list[Waiting]] = {}
+    for each in waits:
+        found.setdefault((each.criterion.activity, each.criterion.pattern), []).append(each)
+    return tuple(Due(same[0].criterion, tuple(same)) for same in found.values())
+
+
+def settled(verdict: Verdict, late: Mapping[int, Finding], now: datetime) -> Verdict:
+    """A verdict with what was found in the end, by the place of each criterion."""
+    findings = tuple(
+        late[n] if n in late and is_late(each) else each for n, each in enumerate(verdict.findings)
+    )
+    return Verdict(findings, now)
+
+
+LATER: Final = "checked later"  # what an event of it is called
+NEVER: Final = "not checked later"
+
+
+def told(data: JsonMap) -> str | None:
+    """What an event of it says; None if it is about something else."""
+    if data.get("what") == NEVER:
+        return "What was put off is not checked: the work was not merged."
+    if data.get("what") != LATER:
+        return None
+    found = data.get("found")
+    pairs = sorted(found.items()) if isinstance(found, dict) else []
+    came = [f"{name} {_CAME[str(result)]}" for name, result in pairs]
+    return f"Checked on {data.get('branch')}, with {data.get('group')}: {', '.join(came)}."
+
+
+_CAME: Final = {
+    Result.PASS.value: "passed",
+    Result.FAIL.value: "failed",
+    Result.SKIPPED.value: "was skipped",
+}
+
+
+def dropped(verdict: Verdict, why: str) -> Verdict:
+    """A verdict that waits for nothing any more, and why what was put off is not checked."""
+    findings = (replace(each, error=why) if is_late(each) else each for each in verdict.findings)
+    return replace(verdict, findings=tuple(findings))

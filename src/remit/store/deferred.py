@@ -1,0 +1,139 @@
+"""Criteria that wait for their group, and the verdict that was pending once it is settled."""
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+
+from remit.model.codec import Json, JsonMap, from_json, text_of, to_json
+from remit.model.contract import Criterion, Finding, Verdict
+from remit.model.deferred import (
+    LATER,
+    NEVER,
+    UNMERGED,
+    Batch,
+    Ends,
+    Group,
+    Waiting,
+    document_of,
+    dropped,
+    is_late,
+    settled,
+)
+from remit.model.event import Entry, Kind
+from remit.model.ids import TaskId
+from remit.model.specialist import PROJECT
+from remit.model.status import Actor
+from remit.model.task import Task
+from remit.store import events, rows, tasks
+from remit.store.database import Row, Tx
+
+
+def put_off(tx: Tx, waits: Iterable[Waiting]) -> None:
+    """Remember what has to be checked later; the same again changes nothing."""
+    for each in waits:
+        columns: dict[str, str | int] = {
+            "task": each.task_id,
+            "place": each.place,
+            "project": each.batch.project,
+            "branch": each.batch.branch,
+            "ends": each.batch.group.ends.value,
+            "name": each.batch.group.name,
+            "criterion": text_of(to_json(each.criterion)),
+            "paths": text_of(list[Json](each.paths)),
+            "now": rows.ms(each.since),
+        }
+        tx.run("put_deferred", columns)
+
+
+def every(tx: Tx) -> list[Waiting]:
+    """All that waits, in the order in which it was put off."""
+    return [_waiting(row) for row in tx.all("list_deferred")]
+
+
+def of_task(tx: Tx, task_id: TaskId) -> list[Waiting]:
+    return [_waiting(row) for row in tx.all("list_deferred_of", {"task": task_id})]
+
+
+def seen(tx: Tx, task: Task) -> list[Waiting]:
+    """What of a task waits, for who only looks: an older file knows of nothing that does."""
+    late = task.verdict is not None and any(is_late(each) for each in task.verdict.findings)
+    if not late or tx.one("find_table", {"name": "deferred"}) is None:
+        return []
+    return of_task(tx, task.id)
+
+
+def at_work(tx: Tx, batch: Batch, waits: Collection[TaskId]) -> list[TaskId]:
+    """Whose end a batch still waits for: open tasks of its group, and those that wait for it."""
+    found = tx.all("list_at_work", {"agent": f"{PROJECT}{batch.project}"})
+    return [
+        TaskId(str(row["id"])) for row in found if row["id"] in waits or _is_of(batch.group, row)
+    ]
+
+
+def settle(
+    tx: Tx, task_id: TaskId, late: Mapping[int, Finding], about: JsonMap, now: datetime
+) -> bool:
+    """Write down what was found of a task's criteria; False if that was done before."""
+    new = {
+        place: found
+        for place, found in late.items()
+        if tx.run(
+            "settle_deferred",
+            {
+                "task": task_id,
+                "place": place,
+                "finding": text_of(to_json(found)),
+                "now": rows.ms(now),
+            },
+        )
+    }
+    task = tasks.get(tx, task_id)
+    if not new or task.verdict is None:
+        return False
+    found: JsonMap = {each.activity: each.result.value for each in new.values()}
+    told: JsonMap = {"what": LATER, **about, "found": found}
+    _write(tx, task, settled(task.verdict, new, now), told, now)
+    return True
+
+
+def drop(tx: Tx, task: Task, now: datetime) -> None:
+    """A task has ended: what it put off is checked with its group, or never, and then it says so.
+
+    It waits for a group only if its work was merged.
+    """
+    verdict = task.verdict
+    late = verdict is not None and any(is_late(each) for each in verdict.findings)
+    if verdict is None or not late or of_task(tx, task.id):
+        return
+    _write(tx, task, dropped(verdict, UNMERGED), {"what": NEVER}, now)
+
+
+def _write(tx: Tx, task: Task, verdict: Verdict, told: JsonMap, now: datetime) -> None:
+    text = text_of(to_json(verdict))
+    row = tx.one("settle_verdict", {"id": task.id, "verdict": text, "now": rows.ms(now)})
+    assert row is not None  # noqa: S101 - it has ended, and is never taken away
+    data: JsonMap = {**told, "overall": verdict.overall.value}
+    entry = Entry(Kind.TASK_UPDATED, Actor.VERIFIER, data)
+    events.append(tx, task.id, rows.number(row["events"]), entry, now)
+
+
+def _is_of(group: Group, row: Row) -> bool:
+    match group.ends:
+        case Ends.PRD:
+            return document_of(row["prd"]) == group.name
+        case Ends.SERIES:  # the one that is only planned would never let it end
+            return row["series_id"] == group.name and row["started_at"] is not None
+        case Ends.DAY:  # pragma: no branch - there is no other
+            return False
+
+
+def _waiting(row: Row) -> Waiting:
+    group = Group(rows.word(Ends, row["ends"]), str(row["name"]))
+    return Waiting(
+        TaskId(str(row["task_id"])),
+        rows.number(row["place"]),
+        from_json(Criterion, json.loads(str(row["criterion"]))),
+        Batch(str(row["project"]), str(row["branch"]), group),
+        rows.at(row["since_at"]),
+        tuple(json.loads(str(row["paths"]))),
+    )

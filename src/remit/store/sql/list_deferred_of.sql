@@ -1,0 +1,1 @@
+SELECT * FROM deferred WHERE task_id = :task AND settled_at IS NULL ORDER BY place;

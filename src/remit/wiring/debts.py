@@ -1,0 +1,78 @@
+"""What files owe because tests of a change to them failed, joined with projects and tasks."""
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from remit.model import debt
+from remit.model.codec import from_json
+from remit.model.contract import Criterion
+from remit.model.debt import Book, Owes
+from remit.model.deferred import FAILED, FIXES, MOST_PATHS, project_of
+from remit.model.task import Task
+from remit.plan.contract import Owed
+from remit.settings import Settings
+from remit.settings.projects import Project
+from remit.store import debts
+from remit.store.glance import glance
+from remit.wiring.ground import Ground
+
+
+class Debts:
+    """The book of debts; only time lowers what stands in it."""
+
+    def __init__(self, ground: Ground) -> None:
+        self._ground = ground
+
+    async def owe(self, task: Task, paths: tuple[str, ...], owes: Owes, reason: str) -> int:
+        """Remember files that a task failed at; how many."""
+        kept, now = paths[:MOST_PATHS], self._ground.clock.now()
+        owed = (project_of(task), kept, task.id, owes, now)
+        await self._ground.db.write(debts.add, *owed, reason=reason)
+        return len(kept)
+
+    async def owed(self, task: Task, paths: Sequence[str]) -> Owed:
+        """What is asked besides of a task that touches files, and why."""
+        project, now = project_of(task), self._ground.clock.now()
+        book = await self._ground.db.read(debts.book, project, now, task.id)
+        chosen = self._ground.settings.projects.get(project)
+        asked = await asyncio.to_thread(_asked, book, paths, chosen, now)
+        failed, told = _to_mend(task)
+        return Owed((*failed, *asked.criteria), (*told, *asked.why))
+
+
+def rehearsed(settings: Settings, project: str, paths: Sequence[str], now: datetime) -> Owed:
+    """What would be asked besides, read from the file."""
+    with glance(settings.database) as tx:
+        book = debts.book(tx, project, now)
+    return _asked(book, paths, settings.projects.get(project), now)
+
+
+def _asked(book: Book, paths: Sequence[str], project: Project | None, now: datetime) -> Owed:
+    wanted = debt.asked(book, paths, now)
+    if not wanted or project is None:
+        return Owed()
+    has = able(project)
+    asked = tuple(each for each in wanted if has(each.activity))
+    return Owed(asked, debt.why(book, paths, now) if asked else ())
+
+
+def able(project: Project) -> Callable[[str], bool]:
+    """Which activities a project has a tool for: what nobody could pass is asked of nobody."""
+    from remit.verify import project as projects  # noqa: PLC0415 - for the few who have one
+    from remit.verify.presets import Lacking  # noqa: PLC0415
+
+    place = Path(project.path).expanduser()
+    ways = projects.read(place, environ=os.environ, given=project.argvs)
+    return lambda activity: not isinstance(ways.of(activity), Lacking)
+
+
+def _to_mend(task: Task) -> tuple[tuple[Criterion, ...], tuple[str, ...]]:
+    """What failed, for a task that is there to mend it: that must pass now."""
+    failed = task.context.get(FAILED)
+    if FIXES not in task.context or not isinstance(failed, list):
+        return (), ()
+    found = tuple(from_json(Criterion, each) for each in failed)
+    return found, (f"{', '.join(each.activity for each in found)} failed, so it must pass now",)

@@ -1,0 +1,67 @@
+"""What is checked when a group ends, joined with projects and their checks."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from remit.engine.deferred import Deferred
+from remit.errors import RemitError
+from remit.model.contract import Evidence, Finding, Result
+from remit.model.deferred import Batch, Due
+from remit.model.ids import Ids, TaskId
+from remit.specialist.tree import Worktree
+from remit.specialist.worktree import Worktrees
+from remit.store import tasks
+from remit.wiring import proof
+from remit.wiring.ground import Ground
+
+
+def deferred(ground: Ground, ids: Ids, trees: Worktrees) -> Deferred:
+    """Has what was put off checked on the branch that it was merged into."""
+
+    async def check(batch: Batch, every: Sequence[Due]) -> tuple[Finding, ...]:
+        try:
+            return await _checked(ground, trees, batch, every)
+        except (RemitError, OSError) as trouble:
+            return _unchecked(every, str(trouble))
+
+    return Deferred(ground.db, ground.clock, ids, ground.zone, check)
+
+
+async def _checked(
+    ground: Ground, trees: Worktrees, batch: Batch, every: Sequence[Due]
+) -> tuple[Finding, ...]:
+    chosen = ground.settings.projects.get(batch.project)
+    if chosen is None:
+        return _unchecked(every, f"there is no project {batch.project} any more")
+    waits = [each for due in every for each in due.waits]
+    task = await ground.db.read(tasks.get, waits[0].task_id)
+    paths = tuple(dict.fromkeys(path for each in waits for path in each.paths))
+    place = await asyncio.to_thread(lambda: str(Path(chosen.path).expanduser()))
+    async with _standing(trees, place, task.id, batch.branch) as tree:
+        verifier = await proof.verifier(ground, task, tree)
+        evidence = Evidence("", workspace=tree.folder, changed=paths)
+        return await verifier.late(task, [due.criterion for due in every], evidence)
+
+
+def _unchecked(every: Sequence[Due], why: str) -> tuple[Finding, ...]:
+    """What nobody can check any more does not wait for ever, and is held against nobody."""
+    return tuple(
+        Finding(each.criterion.activity, Result.SKIPPED, f"not checked: {why}") for each in every
+    )
+
+
+@asynccontextmanager
+async def _standing(
+    trees: Worktrees, place: str, task_id: TaskId, branch: str
+) -> AsyncIterator[Worktree]:
+    """The branch as it stands now, in a folder of the house; nothing of the owner's is touched."""
+    base = f"refs/heads/{branch}"
+    # What a process that died left there is of the branch as it stood then.
+    await trees.remove(await trees.open(place, task_id, base))
+    tree = await trees.open(place, task_id, base)
+    try:
+        yield tree
+    finally:
+        await trees.remove(tree)

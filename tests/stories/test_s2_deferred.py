@@ -1,0 +1,425 @@
+"""What is put off is checked when its group ends: a document, a run of a series, a day."""
+
+import json
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from typing import Final, Protocol
+
+import pytest
+
+from remit.brain.absent import NoBrain
+from remit.cli.main import run as cli
+from remit.model.codec import JsonMap
+from remit.model.contract import (
+    Contract,
+    ContractType,
+    Criterion,
+    Finding,
+    GeneratedFrom,
+    Overall,
+    Result,
+    Timing,
+)
+from remit.model.deferred import UNMERGED, Due, told
+from remit.model.event import Kind
+from remit.model.proof import Proof, proof_of
+from remit.model.review import Answered
+from remit.model.s2 import builder_state, results_json
+from remit.model.series import Repeats
+from remit.model.status import Reason, Status
+from remit.model.task import Task
+from remit.store import closing, deferred
+from remit.store.closing import Ended
+from remit.testing import START
+from remit.trigger import command
+from tests.engine.rig import until
+from tests.specialist.repository import git
+from tests.stories.shop.rig import Opens, Shop, results, settle, turn
+
+# What proves it here is quick, and run in the sandbox all the same.
+QUICK: Final = {
+    "typecheck": ["true"],
+    "lint": ["true"],
+    "unit-test": ["sh", "-c", "true", "{pattern}"],
+}
+WHOLE: Final = ["sh", "-c", "grep -q bar shop/one.py && grep -q bar shop/two.py"]
+LATE: Final = Contract(
+    ContractType.VERIFIABLE,
+    (
+        Criterion("lint", "No lint errors"),
+        Criterion("e2e", "It works as a whole", timing=Timing.DEFERRED),
+    ),
+    GeneratedFrom.PRD,
+)
+
+
+# With pytest, as the repository is seen to use it: every page that there is has a title.
+PAGES: Final = """\
+from pathlib import Path
+
+
+def test_every_page_has_a_title() -> None:
+    pages = [page.read_text() for page in Path("shop").glob("*.html")]
+    assert len(pages) == 2
+    assert all("<title>" in page for page in pages)
+"""
+
+
+class Late(Protocol):
+    def __call__(self, *, ada: Sequence[JsonMap]) -> AbstractAsyncContextManager[Shop]: ...
+
+
+@pytest.fixture
+def late_shop(shop: Opens) -> Late:
+    """Opens a house whose project can be tried from end to end."""
+    return partial(shop, commands={**QUICK, "e2e": WHOLE})
+
+
+def page(name: str, text: str = "foo = bar = 1\n") -> JsonMap:
+    return turn(write={f"shop/{name}.py": text})
+
+
+async def story(house: Shop, name: str, prd: str = "") -> Task:
+    """A story is done and merged."""
+    task = await house.order(f"Build {name}", (f"shop/{name}.py",), contract=LATE, prd=prd)
+    return await settle(house, task)
+
+
+async def two_stories(house: Shop) -> tuple[Task, Task]:
+    """The second one is there before the first one is done."""
+    other = await house.give("Build two", ("shop/two.py",), contract=LATE, prd="prd.md#US-2")
+    await house.world.house.owner.pause(other.id)
+    one = await story(house, "one", prd="prd.md#US-1")
+    assert (proof_of(one), await late(house)) == (Proof.PENDING, 1)
+    await house.world.house.owner.resume(other.id)
+    await house.world.run()
+    await settle(house, await house.world.get(other.id))
+    return await house.world.get(one.id), await house.world.get(other.id)
+
+
+def whole(task: Task) -> Finding:
+    """What was found of the work as a whole."""
+    assert task.verdict is not None
+    (found,) = (each for each in task.verdict.findings if each.activity == "e2e")
+    return found
+
+
+async def late(house: Shop) -> int:
+    return len(await house.world.house.db.read(deferred.every))
+
+
+async def test_two_stories_of_a_document_are_proven_by_pytest_when_both_are_merged(
+    shop: Opens,
+) -> None:
+    html = "<title>Basket</title>\n"
+    turns = [turn(write={f"shop/{name}.html": html}) for name in ("basket", "till")]
+    async with shop(brain=NoBrain(), ada=turns) as house:
+        (house.repo / "e2e").mkdir()
+        (house.repo / "e2e/test_pages.py").write_text(PAGES)
+        git(house.repo, "add", "--all")
+        git(house.repo, "commit", "--quiet", "-m", "end to end")
+        till = await house.give("Build the till", ("shop/till.html",), prd="docs/prd.md#US-2")
+        await house.world.house.owner.pause(till.id)
+
+        first = await house.order("Build the basket", ("shop/basket.html",), prd="docs/prd.md")
+        basket = await settle(house, first)
+        assert basket.contract is not None
+        times = [each.timing for each in basket.contract.criteria if each.activity == "e2e"]
+        assert times == [Timing.DEFERRED]  # as the rules say for a page
+        assert proof_of(basket) is Proof.PENDING
+        await house.world.house.owner.resume(till.id)
+        await house.world.run()
+        await settle(house, await house.world.get(till.id))
+
+        for task_id in (basket.id, till.id):
+            task = await house.world.get(task_id)
+            assert (results(task)["e2e"], proof_of(task)) == (Result.PASS, Proof.VERIFIED)
+
+
+async def test_a_document_is_checked_once_when_its_last_story_has_ended(late_shop: Late) -> None:
+    async with late_shop(ada=[page("one"), page("two")]) as house:
+        one, two = await two_stories(house)
+
+        for task in (one, two):
+            assert set(results(task).values()) == {Result.PASS}
+            assert proof_of(task) is Proof.VERIFIED
+            assert task.verdict is not None
+            assert results_json(task.verdict)["overall"] == "pass"
+        assert whole(one) == whole(two)  # it ran once, for both
+        last = (await house.history(one))[-1]
+        assert (last.kind, last.data["what"]) == (Kind.TASK_UPDATED, "checked later")
+        assert (last.data["group"], last.data["overall"]) == ("prd.md", "pass")
+        assert told(last.data) == "Checked on main, with prd.md: e2e passed."
+        assert (await late(house), await house.world.waiting()) == (0, [])
+        assert list((house.world.house.settings.home / "worktrees").glob("*/task-*")) == []
+
+
+async def test_what_failed_is_asked_about_once_for_all(late_shop: Late) -> None:
+    async with late_shop(ada=[page("one", "foo = 1\n"), page("two")]) as house:
+        both = await two_stories(house)
+
+        review = await house.question()
+        for task in both:
+            assert (whole(task).result, proof_of(task)) == (Result.FAIL, Proof.REFUTED)
+            assert task.status is Status.COMPLETED
+        assert review.reason is Reason.APPROVAL
+        assert review.options == (Answered.APPROVE, Answered.DECLINE)
+        asked = "E2e failed on main of shop, with prd.md. Have it fixed, or leave it?"
+        assert review.question == asked
+        assert "sh ended with exit code 1" in review.evidence
+        fix = await house.world.get(review.task_id)
+        assert (fix.status, fix.assigned_agent) == (Status.NEW, "project:shop")
+        assert "sh ended with exit code 1" in fix.instructions
+        fixes = fix.context["fixes"]
+        assert isinstance(fixes, list)
+        assert set(fixes) == {each.id for each in both}
+
+
+async def test_a_yes_has_it_mended_and_what_failed_must_pass(late_shop: Late) -> None:
+    mends = turn(write={"shop/one.py": "foo = bar = 2\n"})
+    async with late_shop(ada=[page("one", "foo = 1\n"), page("two"), mends]) as house:
+        await two_stories(house)
+
+        done = await settle(house, await house.say(Answered.APPROVE))
+
+        assert "sh ended with exit code 1" in house.hands["ada"].told[-1]
+        assert whole(done).result is Result.PASS
+        assert done.contract is not None
+        times = [each.timing for each in done.contract.criteria if each.activity == "e2e"]
+        assert times == [Timing.IMMEDIATE]
+        assert house.text("shop/one.py") == "foo = bar = 2\n"
+        assert await house.world.waiting() == []
+
+
+async def test_who_leaves_it_is_not_asked_again(late_shop: Late) -> None:
+    async with late_shop(ada=[page("one")]) as house:
+        await story(house, "one", prd="prd.md")
+        task = await house.say(Answered.DECLINE)
+
+        await house.world.run(timedelta(days=2))
+
+        assert task.status is Status.CANCELLED
+        assert await house.world.waiting() == []
+        assert len(house.hands["ada"].told) == 1
+
+
+async def test_a_restart_between_the_work_and_the_check_loses_nothing(late_shop: Late) -> None:
+    async with late_shop(ada=[page("one"), page("two")]) as house:
+        one = await story(house, "one")
+        two = await story(house, "two")
+        assert (await late(house), proof_of(one)) == (2, Proof.PENDING)
+
+        await house.world.restart()
+        await house.world.run(timedelta(days=1))
+
+        for task_id in (one.id, two.id):
+            assert proof_of(await house.world.get(task_id)) is Proof.VERIFIED
+        state = builder_state([await house.world.get(one.id)], house.world.now, project="shop")
+        assert '"overall": "pass"' in str(state).replace("'", '"')
+
+
+async def test_a_day_is_checked_when_it_is_over_where_the_owner_is(
+    late_shop: Late, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "Asia/Makassar")  # 9:00 in UTC is 17:00 there
+    async with late_shop(ada=[page("one"), page("two")]) as house:
+        one, two = await story(house, "one"), await story(house, "two")
+
+        await house.world.run(timedelta(hours=6, minutes=59))
+        assert proof_of(await house.world.get(one.id)) is Proof.PENDING
+        await house.world.run(timedelta(minutes=2))
+
+        found = [await house.world.get(each.id) for each in (one, two)]
+        assert [proof_of(task) for task in found] == [Proof.VERIFIED] * 2
+        last = (await house.history(found[0]))[-1]
+        assert last.data["group"] == "the day 2026-03-02"
+
+
+async def test_work_that_is_not_merged_waits_for_nothing(late_shop: Late) -> None:
+    async with late_shop(ada=[page("one"), page("two"), page("two")]) as house:
+        await house.order("Build one", ("shop/one.py",), contract=LATE)
+        apart = await house.say(Answered.DROP)
+        await house.order("Build two", ("shop/two.py",), contract=LATE)
+        declined = await house.say(Answered.DECLINE)
+        await house.order("Build three", ("shop/two.py",), contract=LATE)
+        (review,) = await house.world.waiting()
+        await house.world.house.owner.cancel(review.task_id)
+        cancelled = await house.world.get(review.task_id)
+
+        for task, status in (
+            (apart, Status.COMPLETED),
+            (declined, Status.CANCELLED),
+            (cancelled, Status.CANCELLED),
+        ):
+            assert task.status is status
+            assert task.verdict is not None
+            assert task.verdict.overall is Overall.PASS
+            assert whole(task).error == UNMERGED
+        assert await late(house) == 0
+
+
+async def test_without_a_tool_it_is_said_at_once_and_is_no_failure(shop: Opens) -> None:
+    async with shop(ada=[page("one")], commands=QUICK) as house:
+        task = await story(house, "one")
+
+        assert proof_of(task) is Proof.VERIFIED
+        assert task.verdict is not None
+        assert "nothing in shop says how to do e2e" in (whole(task).error or "")
+        assert await late(house) == 0
+
+
+async def test_a_branch_that_is_gone_is_said_and_held_against_nobody(late_shop: Late) -> None:
+    async with late_shop(ada=[page("one")]) as house:
+        task = await story(house, "one")
+        git(house.repo, "branch", "-m", "main", "trunk")
+
+        await house.world.run(timedelta(days=1))
+
+        task = await house.world.get(task.id)
+        assert task.verdict is not None
+        assert "has no commit 'refs/heads/main'" in (whole(task).error or "")
+        assert (task.verdict.overall, await house.world.waiting()) == (Overall.PASS, [])
+
+
+async def test_the_owners_folder_is_neither_looked_at_nor_touched(late_shop: Late) -> None:
+    async with late_shop(ada=[page("one"), page("two")]) as house:
+        await story(house, "one")
+        two = await story(house, "two")
+        git(house.repo, "checkout", "--quiet", "-b", "mine", "HEAD~2")
+        (house.repo / "shop/price.py").write_text("my own\n")
+
+        await house.world.run(timedelta(days=1))
+
+        assert proof_of(await house.world.get(two.id)) is Proof.VERIFIED
+        assert house.text() == "my own\n"
+        assert git(house.repo, "symbolic-ref", "--short", "HEAD") == "mine"
+
+
+async def test_a_terminal_says_what_is_waited_for_and_what_came_of_it(
+    late_shop: Late, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with late_shop(ada=[page("one", "foo = 1\n")]) as house:
+        monkeypatch.setenv("REMIT_HOME", str(house.world.house.settings.home))
+        task = await story(house, "one")
+        assert cli(["show", task.id]) == 0
+        before = capsys.readouterr().out
+        assert "[later] e2e: It works as a whole, when the day 2026-03-02 ends\n" in before
+        assert "the rest is checked when its group ends." in before
+        assert cli(["show", task.id, "--json"]) == 0
+        (waits,) = json.loads(capsys.readouterr().out)["task"]["waits"]
+        assert waits["group"] == "day:2026-03-02"
+
+        await house.world.run(timedelta(days=1))
+
+        assert cli(["show", task.id]) == 0
+        after = capsys.readouterr().out
+        assert "[failed] e2e: It works as a whole" in after
+        assert "Not verified: what was checked when its group ended failed." in after
+        assert cli(["log", task.id]) == 0
+        assert "Checked on main, with the day 2026-03-02: e2e failed." in capsys.readouterr().out
+        review = await house.question()
+        assert cli(["show", review.task_id]) == 0
+        asked = capsys.readouterr().out
+        assert "(fix it)" in asked
+        assert "(leave it)" in asked
+
+
+# Runs of a series ---------------------------------------------------------------------------------
+
+
+async def test_a_series_is_answered_with_each_of_its_runs(late_shop: Late) -> None:
+    async with late_shop(ada=[page("one"), page("two")]) as house:
+        world = house.world
+        cue = command.cue("Build it", ref="often", scheduled_for=START + timedelta(hours=1))
+        cue = replace(cue, repeats=Repeats("FREQ=DAILY", "UTC", START + timedelta(hours=1)))
+        cue = replace(cue, contract=LATE, delivery=())
+        first = await world.house.intake.admit(command.on_project(cue, "shop", ("shop",)))
+
+        await world.run(timedelta(hours=2))
+        one = await settle(house, await world.get(first.id))
+        assert proof_of(one) is Proof.REFUTED  # the second page is not there yet
+        await house.say(Answered.DECLINE)
+        await world.run(timedelta(days=1))
+        (review,) = await world.waiting()
+        two = await settle(house, await world.get(review.task_id))
+
+        assert (two.series_id, proof_of(two)) == (one.series_id, Proof.VERIFIED)
+        assert proof_of(await world.get(one.id)) is Proof.REFUTED  # that is how it was
+        last = (await house.history(two))[-1]
+        assert last.data["group"] == "this run of the series"
+
+
+# Trouble ------------------------------------------------------------------------------------------
+
+
+async def test_a_cut_between_the_check_and_the_write_is_checked_again_and_written_once(
+    late_shop: Late,
+) -> None:
+    async with late_shop(ada=[page("one", "foo = 1\n")]) as house:
+        task = await story(house, "one")
+        house.world.clock.advance(timedelta(days=1))
+        db = house.world.house.db
+        (wait,) = await db.read(deferred.every)
+        found = Finding("e2e", Result.FAIL, "cut here")
+        ended = Ended(wait.batch, [(Due(wait.criterion, (wait,)), found)])
+
+        await house.world.restart()  # what was found and not written is forgotten
+        await house.world.run()
+
+        assert "sh ended with exit code 1" in (whole(await house.world.get(task.id)).error or "")
+        before = len(await house.history(task))
+        assert not await house.world.house.db.write(closing.close, ended, house.world.now)
+        await house.world.restart()
+        await house.world.run(timedelta(days=1))
+        assert len(await house.history(task)) == before
+        assert len(await house.world.waiting()) == 1
+
+
+async def test_a_project_that_is_gone_from_the_settings_is_said(
+    late_shop: Late, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with late_shop(ada=[page("one")]) as house:
+        task = await story(house, "one")
+        monkeypatch.delitem(house.world.house.settings.projects, "shop")
+
+        await house.world.run(timedelta(days=1))
+
+        found = whole(await house.world.get(task.id))
+        assert found.result is Result.SKIPPED
+        assert found.error == "not checked: there is no project shop any more"
+
+
+async def test_a_house_at_work_notices_by_itself_that_a_group_has_ended(late_shop: Late) -> None:
+    async with late_shop(ada=[page("one"), page("two")]) as house:
+        one = await story(house, "one")
+        await story(house, "two")
+        house.world.house.deferred.start()
+        await house.world.run(timedelta(hours=14, minutes=59))
+        house.world.clock.advance(timedelta(hours=1))
+
+        async def is_told() -> bool:
+            house.world.clock.advance(timedelta(seconds=31))
+            return proof_of(await house.world.get(one.id)) is Proof.VERIFIED
+
+        await until(is_told)
+
+
+async def test_who_mends_it_does_not_get_by_with_another_test(shop: Opens) -> None:
+    untitled = turn(write={"shop/till.html": "<h1>Till</h1>\n"})
+    cheats = turn(write={"e2e/test_pages.py": "def test_every_page_has_a_title() -> None: ...\n"})
+    async with shop(brain=NoBrain(), ada=[untitled, cheats]) as house:
+        (house.repo / "e2e").mkdir()
+        (house.repo / "e2e/test_pages.py").write_text(PAGES)
+        git(house.repo, "add", "--all")
+        git(house.repo, "commit", "--quiet", "-m", "end to end")
+        first = await house.order("Build the till", ("shop/till.html",), prd="prd.md")
+        await settle(house, first)
+
+        fix = await house.say(Answered.APPROVE)
+
+        assert "e2e/test_pages.py" in fix.instructions  # named by a program, not by the owner
+        assert whole(fix).result is Result.FAIL
+        assert (await house.question()).about == "work"
