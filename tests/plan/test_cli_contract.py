@@ -65,7 +65,7 @@ def test_advice_goes_on_with_one_line_and_a_doubt_is_asked(tmp_path: Path) -> No
     seat = Terminal(tmp_path)
     advice = seat.run("rehearse", "contract", "-", stdin="Investigate slow API")
     doubt = seat.run("rehearse", "contract", "Look into the login bug")
-    story = seat.run("rehearse", "contract", "Explore games", "--prd")
+    story = seat.run("rehearse", "contract", "Explore games", "--prd", "prd.md")
     wary = seat.run("rehearse", "contract", "Explore games", "--prompt-for-advisory")
 
     assert (advice.code, doubt.code, story.code, wary.code) == (0, 4, 4, 4)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from remit.model.contract import Contract, ContractType, Criterion, GeneratedFrom, Timing
 from remit.plan import activities, files
 from remit.plan.activities import Paper, default, load
-from remit.plan.contract import Asked, covers, draft, reclassify, together
+from remit.plan.contract import Asked, Owed, covers, draft, reclassify, together
 from remit.plan.proof import MOST_OWN
 from tests.plan.labelled import NOW
 
@@ -327,6 +327,59 @@ def test_a_tighter_time_covers_a_looser_one_and_not_the_other_way_round() -> Non
 
     assert covers(now, late)
     assert not covers(late, now)
+
+
+# What is owed -------------------------------------------------------------------------------------
+
+OWED = Owed((Criterion("unit-test", "All tests pass: a.py failed before"),), ("a.py failed",))
+
+
+@pytest.mark.parametrize("path", ["src/a.py", "README.md"])
+def test_what_is_owed_is_asked_of_whatever_changes_and_why_is_said(path: str) -> None:
+    found = draft(Asked("Change it", (path,), owed=OWED), default(), NOW)
+
+    assert found.contract.type is VERIFIABLE
+    assert OWED.criteria[0] in found.contract.criteria
+    assert found.why[-1] == "a.py failed"
+
+
+def test_what_is_owed_stands_in_place_of_what_asks_for_the_same() -> None:
+    found = draft(Asked("Fix it", owed=OWED), default(), NOW).contract
+
+    assert [each.description for each in found.criteria if each.activity == "unit-test"] == [
+        "All tests pass: a.py failed before"
+    ]
+
+
+def test_advice_owes_nothing_as_long_as_it_changes_nothing() -> None:
+    found = draft(Asked("Investigate why a.py is slow", owed=OWED), default(), NOW)
+
+    assert (found.contract.type, found.contract.criteria) == (ADVISORY, ())
+    assert "a.py failed" not in found.why
+    real = reclassify(found.contract, "", ["a.py"], default(), LATER, OWED)
+    assert real.type is VERIFIABLE
+    assert OWED.criteria[0] in real.criteria
+
+
+def test_what_is_owed_is_asked_by_what_was_really_changed_and_makes_nothing_weaker() -> None:
+    before = drafted("Change it", "src/a.py")
+
+    real = reclassify(before, "", ["src/a.py"], default(), LATER, OWED)
+
+    assert {*before.criteria} < {*real.criteria}
+    assert real.generated_at == LATER
+    assert reclassify(real, "", ["src/a.py"], default(), NOW, OWED) == real
+    assert reclassify(before, "", ["src/a.py"], default(), LATER) == before
+
+
+def test_what_must_pass_now_is_not_put_off() -> None:
+    late = Criterion("e2e", "a", timing=Timing.DEFERRED)
+    now = replace(late, timing=Timing.IMMEDIATE)
+    before = Contract(VERIFIABLE, (LINT, late))
+
+    real = reclassify(before, "", ["README.md"], default(), LATER, Owed((now,)))
+
+    assert [each.timing for each in real.criteria if each.activity == "e2e"] == [Timing.IMMEDIATE]
 
 
 # How much work it is ------------------------------------------------------------------------------

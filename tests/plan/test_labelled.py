@@ -7,6 +7,8 @@ from tests.plan.labelled import HALVES, Labelled, labelled
 
 AT_LEAST = 0.95
 ALL = [each for half in HALVES for each in labelled(half)]
+STRANGER = "stranger"
+LIGHT = {"advisory": 0, "skip": 1}
 KINDS = {*ContractType, "unsure"}
 
 
@@ -38,6 +40,19 @@ def test_no_work_on_code_is_let_off_in_silence(half: str) -> None:
     ]
 
     assert wrong == []
+
+
+def test_what_a_stranger_says_is_read_as_well_as_the_first_time_and_never_too_lightly() -> None:
+    found = labelled(STRANGER)
+    right = sum(each.found == each.wanted for each in found)
+    lighter = [
+        each.asked.description
+        for each in found
+        if LIGHT.get(each.found, 2) < LIGHT.get(each.wanted, 2)
+    ]
+
+    assert (len(found), lighter) == (60, [])
+    assert right >= 48
 
 
 @pytest.mark.parametrize("each", ALL, ids=lambda each: each.asked.description[:40])

@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from remit.ports import Permit
 from remit.specialist import policy
 from remit.specialist.acp import AcpSpecialist
 from remit.specialist.acp_client import called
-from remit.specialist.process import environ_of
+from remit.specialist.process import Program, Wrap, environ_of
 from tests.engine.rig import until
 from tests.specialist.repository import TASK, time_is_up_on_call
 
@@ -33,7 +34,8 @@ class Stage:
         self.heard: list[str] = []
         self.asked: list[ToolCall] = []
         environ = environ_of(os.environ, ()) | {"FAKE_STATE": str(self.state), **more}
-        self.agent = AcpSpecialist("fake", (sys.executable, str(AGENT)), environ=environ)
+        self.program = Program("fake", (sys.executable, str(AGENT)), environ)
+        self.agent = AcpSpecialist(self.program)
 
     async def hear(self, text: str) -> None:
         self.heard.append(text)
@@ -290,7 +292,7 @@ async def test_one_that_is_not_signed_in_is_a_matter_for_the_owner(tmp_path: Pat
 
 
 async def test_one_that_is_not_installed_says_so(tmp_path: Path) -> None:
-    agent = AcpSpecialist("fake", ("no-such-agent",), environ={"PATH": str(tmp_path)})
+    agent = AcpSpecialist(Program("fake", ("no-such-agent",), {"PATH": str(tmp_path)}))
     stage = Stage(tmp_path)
     job = Job(TASK, "say hi", str(stage.folder))
 
@@ -312,7 +314,8 @@ async def test_it_is_given_no_variable_that_was_not_named(
 
 async def test_a_sandbox_is_put_around_it_if_there_is_one(tmp_path: Path) -> None:
     stage = Stage(tmp_path)
-    stage.agent._wrap = lambda argv, folder, _: ("env", f"FAKE_WRAPPED={folder}", *argv)
+    around: Wrap = lambda argv, folder, _: ("env", f"FAKE_WRAPPED={folder}", *argv)  # noqa: E731
+    stage.agent = AcpSpecialist(replace(stage.program, wrap=around))
 
     assert "FAKE_WRAPPED" in (await stage.work("env")).text
 

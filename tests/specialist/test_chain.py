@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.errors import BadInput
+from remit.model.contract import Contract, ContractType, Criterion
 from remit.model.specialist import Attempt, Ended
 from remit.specialist import chain
 from remit.specialist.chain import Again, Exhausted, Fresh, Other
@@ -158,28 +159,64 @@ def test_an_attempt_knows_how_often_its_specialist_had_tried() -> None:
 
 # Lines --------------------------------------------------------------------------------------------
 
-ABLE = {"ada": frozenset({"code", "web"}), "ben": frozenset({"code"}), "cem": frozenset({"text"})}
+ABLE = {
+    "ada": frozenset({"frontend", "security"}),
+    "ben": frozenset({"sql"}),
+    "cem": frozenset[str](),
+}
 
 
 @pytest.mark.parametrize(
-    ("kind", "needs", "wanted"),
+    ("needs", "wanted"),
     [
-        ("fix", frozenset({"code"}), ("ben", "ada")),
-        ("fix", frozenset({"web"}), ("ada",)),
-        ("other", frozenset(), ("cem", "ada")),
-        ("fix", frozenset({"law"}), ()),
+        ({"frontend"}, ("cem", "ada")),  # its own chain, without who cannot and who is not there
+        ({"sql"}, ("ben", "cem")),
+        ({"frontend", "security"}, ("cem", "ada")),
+        ({"security", "sql"}, ("cem",)),  # both at once, in the first chain that fits
+        ({"law"}, ("cem",)),  # who names nothing does anything
+        (set[str](), ("ada", "cem")),
     ],
 )
 def test_a_line_is_the_chain_of_its_kind_without_who_cannot(
-    kind: str, needs: frozenset[str], wanted: tuple[str, ...]
+    needs: set[str], wanted: tuple[str, ...]
 ) -> None:
-    chains = {"fix": ["ben", "ada", "ben", "gone"], "*": ["cem", "ada"]}
+    chains = {
+        "frontend": ["cem", "ben", "ada", "cem", "gone"],
+        "sql": ["ben", "ada", "cem"],
+        "*": ["ada", "cem"],
+    }
 
-    assert chain.line(chains, kind, needs, ABLE) == wanted
+    assert chain.line(chains, frozenset(needs), ABLE) == wanted
 
 
 def test_without_chains_everybody_who_can_is_in_line() -> None:
-    assert chain.line({}, "fix", frozenset({"code"}), ABLE) == ("ada", "ben")
+    assert chain.line({}, frozenset({"sql"}), ABLE) == ("ben", "cem")
+
+
+@pytest.mark.parametrize(
+    ("contract", "wanted"),
+    [
+        (None, set[str]()),
+        (Contract(ContractType.ADVISORY), {"advice"}),
+        (Contract(ContractType.SKIP, (Criterion("lint", "clean"),)), {"text"}),
+        (Contract(ContractType.VERIFIABLE, (Criterion("unit-test", "all"),)), set[str]()),
+        (
+            Contract(
+                ContractType.VERIFIABLE,
+                (
+                    Criterion("critic", "frontend review", "frontend"),
+                    Criterion("critic", "sql review", "sql"),
+                    Criterion("critic", "in his own words"),
+                ),
+            ),
+            {"frontend", "sql"},
+        ),
+    ],
+)
+def test_the_kinds_of_a_task_are_who_would_read_it(
+    contract: Contract | None, wanted: set[str]
+) -> None:
+    assert chain.kinds(contract) == wanted
 
 
 # Whatever happens ---------------------------------------------------------------------------------

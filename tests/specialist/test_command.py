@@ -12,7 +12,7 @@ from remit.model.reply import Policy, ToolCall
 from remit.model.specialist import Claim, Ended, Job
 from remit.specialist import process
 from remit.specialist.command import CommandSpecialist
-from remit.specialist.process import environ_of
+from remit.specialist.process import Program, environ_of
 from tests.engine.rig import until
 from tests.specialist.repository import TASK, time_is_up_on_call
 
@@ -29,7 +29,7 @@ async def worked(
     folder: Path, argv: Sequence[str], *, limit: float = 60, prompt: str = "Do it.\n"
 ) -> Claim:
     environ = environ_of({**os.environ, "SHOP": "open", "CANARY": "tweet"}, ("SHOP",))
-    agent = CommandSpecialist("tool", argv, environ=environ)
+    agent = CommandSpecialist(Program("tool", tuple(argv), environ))
     return await agent.work(Job(TASK, prompt, str(folder), time_limit=limit), _deaf, nobody)
 
 
@@ -138,7 +138,7 @@ async def test_one_that_takes_too_long_is_ended_with_all_it_started(
 
 
 async def test_what_it_leaves_behind_when_it_ends_well_is_ended_too(tmp_path: Path) -> None:
-    assert (await worked(tmp_path, python(f"{_DAEMON}print('done')"))).text == "done"
+    assert await worked(tmp_path, python(f"{_DAEMON}print('done')")) == Claim("done")
     await until(lambda: _is_gone(tmp_path))
 
 
@@ -163,7 +163,7 @@ async def test_what_it_says_is_heard_while_it_works(tmp_path: Path) -> None:
         "import os, time\nprint('one', flush=True)\n"
         "while not os.path.exists('heard'): time.sleep(0.01)\nprint('two')"
     )
-    agent = CommandSpecialist("tool", python(code), environ=environ_of(os.environ, ()))
+    agent = CommandSpecialist(Program("tool", python(code), environ_of(os.environ, ())))
     await agent.work(Job(TASK, "", str(tmp_path), time_limit=60), hear, nobody)
 
     assert heard[0] == "one\n"
@@ -178,7 +178,7 @@ async def test_a_sandbox_sees_the_words_the_folder_and_the_prompt(tmp_path: Path
 
     code = "import os; print(os.environ['WRAPPED'])"
     environ = environ_of(os.environ, ())
-    agent = CommandSpecialist("tool", python(code, "{prompt_file}"), environ=environ, wrap=wrap)
+    agent = CommandSpecialist(Program("tool", python(code, "{prompt_file}"), environ, wrap=wrap))
     claim = await agent.work(Job(TASK, "Do it.", str(tmp_path)), _deaf, nobody)
 
     assert claim.text == "1"

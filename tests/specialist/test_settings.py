@@ -56,6 +56,16 @@ def test_three_kinds_can_be_set_up(tmp_path: Path) -> None:
         ('a = { kind = "acp", argv = ["x"], env = ["KEY=value"] }', "variables, not values"),
         ('a = { kind = "brain", capabilities = [" "] }', "a capability is not empty"),
         ('a = { kind = "brain", time_limit = 0 }', "above 0"),
+        ('a = { kind = "brain", network = true }', "a brain runs nothing"),
+        ('a = { kind = "brain", reads = ["/data"] }', "a brain runs nothing"),
+        (
+            'a = { kind = "acp", argv = ["x"], sandbox = false, writes = ["~/.x"] }',
+            "without a sandbox it may do what you may",
+        ),
+        ('a = { kind = "acp", argv = ["x"], reads = ["data"] }', "name a full path"),
+        ('a = { kind = "acp", argv = ["x"], writes = ["/data/../etc"] }', "name a full path"),
+        ('a = { kind = "acp", argv = ["x"], writes = ["~/"] }', "is all of your home"),
+        ('a = { kind = "acp", argv = ["x"], reads = ["/"] }', "is all of your home"),
         ('a = { kind = "brain", speed = 3 }', "Known: kind, argv"),
         ('"A b" = { kind = "brain" }', "a name is of small letters"),
         ("a = 3", "must be a table with a kind"),
@@ -67,6 +77,54 @@ def test_what_is_wrong_is_named_with_its_place(tmp_path: Path, line: str, why: s
 
     assert why in str(refused.value)
     assert "[specialists." in str(refused.value)
+
+
+def test_a_program_is_in_a_sandbox_without_network_unless_the_owner_says_otherwise(
+    tmp_path: Path,
+) -> None:
+    found = settings(
+        tmp_path,
+        """
+        [specialists.plain]
+        kind = "command"
+        argv = ["x"]
+        [specialists.free]
+        kind = "command"
+        argv = ["x"]
+        sandbox = false
+        [specialists.claude]
+        kind = "acp"
+        argv = ["x"]
+        network = true
+        reads = ["/data/fonts"]
+        writes = ["~/.claude", "~/.claude.json"]
+        """,
+    )
+
+    plain, free, claude = found.values()
+    assert (plain.sandbox, plain.network, plain.reads, plain.writes) == (True, False, (), ())
+    assert not free.sandbox
+    assert (claude.sandbox, claude.network) == (True, True)
+    assert claude.writes == ("~/.claude", "~/.claude.json")
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("chains = 3", "chains must be"),
+        ('chains = { "Front End" = ["a"] }', "a kind is a word such as frontend"),
+        ("chains = { frontend = [] }", 'chains.frontend must be a list such as ["claude"]'),
+        ('chains = { frontend = "a" }', 'chains.frontend must be a list such as ["claude"]'),
+    ],
+)
+def test_a_chain_that_is_wrong_is_named_with_its_place(tmp_path: Path, line: str, why: str) -> None:
+    text = f'[projects.shop]\npath = "/data/shop"\n{line}\n'
+    (tmp_path / "settings.toml").write_text(text)
+    with pytest.raises(BadInput) as refused:
+        load({"REMIT_HOME": str(tmp_path)})
+
+    assert why in str(refused.value)
+    assert "[projects.shop]" in str(refused.value)
 
 
 def test_a_list_of_specialists_is_no_table(tmp_path: Path) -> None:

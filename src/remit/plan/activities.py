@@ -103,11 +103,20 @@ class Activities:
     _rules: tuple[FileRule, ...] = field(init=False, repr=False, compare=False)
     _index: Index = field(init=False, repr=False, compare=False)
     _shared: Index = field(init=False, repr=False, compare=False)
+    _spared: Index = field(init=False, repr=False, compare=False)
+    _spares: tuple[frozenset[int], ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_rules", tuple(self.files.values()))
         object.__setattr__(self, "_index", Index(rule.glob for rule in self._rules))
         object.__setattr__(self, "_shared", Index(self.cross.paths))
+        # Many rules leave the same files alone: each glob is asked once, for all of them.
+        spared: dict[Glob, list[int]] = {}
+        for at, rule in enumerate(self._rules):
+            for glob in rule.but:
+                spared.setdefault(glob, []).append(at)
+        object.__setattr__(self, "_spared", Index(spared))
+        object.__setattr__(self, "_spares", tuple(map(frozenset, spared.values())))
 
     def rules_for(self, path: str) -> tuple[FileRule, ...]:
         """The rules that know a file, in the order in which they stand."""
@@ -117,12 +126,26 @@ class Activities:
     def groups(self, paths: Sequence[str]) -> list[tuple[tuple[FileRule, ...], list[str]]]:
         """Files that the same rules know, together."""
         made: dict[tuple[int, ...], list[str]] = {}
+        spares = frozenset[int]().union(*self._spares)
         for path in paths:
             found = self._index.find(path)
-            if any(self._rules[at].but for at in found):
-                found = tuple(at for at in found if not self._rules[at].spares(path))
+            if not spares.isdisjoint(found):
+                for n in self._spared.find(path):
+                    found = tuple(at for at in found if at not in self._spares[n])
             made.setdefault(found, []).append(path)
         return [(tuple(self._rules[at] for at in key), each) for key, each in made.items()]
+
+    @property
+    def critics(self) -> frozenset[str]:
+        """Everybody who may be asked to read a change."""
+        demands = (
+            self.defaults,
+            self.cross.spread,
+            self.cross.shared,
+            *(rule.demand for rule in self._rules),
+            *(phrase.demand for phrase in self.diff.values()),
+        )
+        return frozenset(name for each in demands for name in each.critics)
 
     def shared(self, paths: Sequence[str]) -> list[str]:
         """Those that others rest on."""

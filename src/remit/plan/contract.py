@@ -24,6 +24,17 @@ _SHOWN: Final = 200  # letters of a description
 
 
 @dataclass(frozen=True, slots=True)
+class Owed:
+    """What is asked besides, because the same files failed before, and why."""
+
+    criteria: tuple[Criterion, ...] = ()
+    why: tuple[str, ...] = ()
+
+
+_NOTHING: Final = Owed()
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """What is known of a task before the work begins."""
 
@@ -34,6 +45,7 @@ class Asked:
     prd: bool = False
     prompt_for_advisory: bool = False
     proofs: tuple[Criterion, ...] = ()  # criteria of a text, made from the owner's words
+    owed: Owed = _NOTHING  # what is asked because of what failed before
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +68,19 @@ def draft(asked: Asked, rules: Activities, now: datetime) -> Drafted:
     kind = _by_files(proof) if given else _by_words(reading, proof, named)
     why = (*_reasons(reading, proof, named, kind, given=bool(given)), *_found(proof, kind))
     contract = Contract(kind, _criteria(kind, proof, rules), _origin(asked), now)
+    if kind is not ContractType.ADVISORY:
+        contract, why = _owing(contract, asked.owed), (*why, *asked.owed.why)
     doubt = _doubt(asked, kind, reading) if not given else None
     return Drafted(contract, why, None if doubt else _notice(asked, kind), doubt)
 
 
 def reclassify(
-    before: Contract, diff: str, files: Sequence[str], rules: Activities, now: datetime
+    before: Contract,
+    diff: str,
+    files: Sequence[str],
+    rules: Activities,
+    now: datetime,
+    owed: Owed = _NOTHING,
 ) -> Contract:
     """The contract that fits what was really changed: never weaker than before."""
     parsed = parse(diff)
@@ -71,9 +90,16 @@ def reclassify(
     proof = prove(changed, parsed, rules)
     kind = max(before.type, _by_files(proof), key=_STRENGTH.index)
     criteria = together(before.criteria, _criteria(kind, proof, rules, known=True))
-    if (kind, criteria) == (before.type, before.criteria):
-        return before
-    return replace(before, type=kind, criteria=criteria, generated_at=now)
+    real = _owing(replace(before, type=kind, criteria=criteria), owed)
+    return before if real == before else replace(real, generated_at=now)
+
+
+def _owing(contract: Contract, owed: Owed) -> Contract:
+    """A contract with what is owed; its words stand in place of those that ask for the same."""
+    if not owed.criteria:
+        return contract
+    criteria = together(owed.criteria, contract.criteria)
+    return replace(contract, type=ContractType.VERIFIABLE, criteria=criteria)
 
 
 def together(before: Iterable[Criterion], more: Iterable[Criterion]) -> tuple[Criterion, ...]:

@@ -1,7 +1,7 @@
 """A unified diff: which files it touches, and which lines it adds or takes away."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -10,6 +10,7 @@ from remit.plan.files import normal
 _HUNK: Final = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _GIT: Final = re.compile(r'diff --git "?a/(.*?)"? "?b/(.*?)"?$')
 _BINARY: Final = re.compile(r'Binary files "?(?:a/)?(.*?)"? and "?(?:b/)?(.*?)"? differ$')
+_BEGINS: Final = ("diff --git ", "Binary files ")
 _MOVED: Final = ("rename from ", "rename to ", "copy from ", "copy to ")
 _OCTAL: Final = re.compile(r"((?:\\[0-3][0-7]{2})+)")
 _NOWHERE: Final = "dev/null"
@@ -33,8 +34,11 @@ def parse(text: str) -> Diff:
     So what is not a diff at all is looked at whole.
     """
     state = _State()
-    for line in text.split("\n"):
-        state.take(line.removesuffix("\r"))
+    lines = iter(text.replace("\r\n", "\n").removesuffix("\r").split("\n"))
+    for each in lines:
+        line: str | None = each
+        while line is not None:
+            line = state.inside(lines) if state.begins(line) else None
     return Diff(state.lines, frozenset(state.removed))
 
 
@@ -43,34 +47,51 @@ class _State:
     lines: dict[str, list[str]] = field(default_factory=dict)
     removed: set[str] = field(default_factory=set)
     name: str = ""
+    raw: str = ""  # the same as it was written last: a diff says it four times
     gone: int = 0  # lines of a hunk that are still to come, of the old file
     come: int = 0  # and of the new one
 
-    def take(self, line: str) -> None:
-        if self.gone > 0 or self.come > 0:
-            self._inside(line)
-        elif (hunk := _HUNK.match(line)) is not None:
-            self.gone, self.come = (int(each[:9]) if each else 1 for each in hunk.groups())
-        elif not self._heads(line):
+    def begins(self, line: str) -> bool:
+        """Take a line outside of any hunk; whether one begins with it."""
+        hunk = _HUNK.match(line) if line.startswith("@@") else None
+        if hunk is not None:
+            old, new = hunk.groups()
+            self.gone, self.come = int(old[:9]) if old else 1, int(new[:9]) if new else 1
+            return self.gone > 0 or self.come > 0
+        if not self._heads(line):
             self.lines.setdefault(self.name, []).append(line)
+        return False
 
-    def _inside(self, line: str) -> None:
-        """A hunk says how long it is, so that no line of it passes for the head of a file."""
-        mark = line[:1]
-        self.gone -= mark in ("-", " ", "")
-        self.come -= mark in ("+", " ", "")
-        if mark in ("+", "-"):
-            self.lines.setdefault(self.name, []).append(line[1:])
-        elif mark not in (" ", "", "\\"):  # it ended early
-            self.gone = self.come = 0
-            self.take(line)
+    def inside(self, lines: Iterator[str]) -> str | None:
+        """Take the lines of a hunk; the one that is none of them, if it ended early.
+
+        A hunk says how long it is, so that no line of it passes for the head of a file.
+        """
+        gone, come, changed = self.gone, self.come, self.lines.get(self.name)
+        for line in lines:
+            mark = line[:1]
+            if mark in ("+", "-"):
+                come -= mark == "+"
+                gone -= mark == "-"
+                if changed is None:
+                    changed = self.lines[self.name] = []
+                changed.append(line[1:])
+            elif mark in (" ", ""):
+                come -= 1
+                gone -= 1
+            elif mark != "\\":
+                return line
+            if gone <= 0 and come <= 0:
+                break
+        return None
 
     def _heads(self, line: str) -> bool:
-        if (found := _GIT.match(line) or _BINARY.match(line)) is not None:
-            self._name(found.group(1))
-            self._name(found.group(2))
-        elif line.startswith(("--- ", "+++ ")):
-            self._name(_bare(line[4:]))
+        if line.startswith(("--- ", "+++ ")):
+            if line[6:] != self.raw or line[4:6] not in ("a/", "b/"):
+                self._name(_bare(line[4:]))
+        elif line.startswith(_BEGINS) and (both := _both(line)):
+            self._name(both[0])
+            self._name(both[1])
         elif line.startswith(_MOVED):
             self._name(line.split(" ", 2)[2])
         elif line.startswith("deleted file mode "):
@@ -80,9 +101,12 @@ class _State:
         return True
 
     def _name(self, raw: str) -> None:
+        if raw == self.raw:
+            return
         path = normal(_unquoted(raw))
         if path not in (_NOWHERE, "."):
-            self.name = path
+            # After a tab stands a time: such a name is read anew each time.
+            self.name, self.raw = path, raw if "\t" not in raw else ""
             self.lines.setdefault(path, [])
 
 
@@ -98,15 +122,25 @@ _SILENT: Final = (  # heads that say nothing of what changed
 )
 
 
+def _both(line: str) -> tuple[str, str] | None:
+    """The old and the new name in the first line of a file; they are the same nearly always."""
+    names = line.removeprefix("diff --git a/")
+    old, _, new = names.partition(" b/")
+    if old == new and old and '"' not in names and len(names) < len(line):
+        return old, new
+    found = _GIT.match(line) or _BINARY.match(line)
+    return (found.group(1), found.group(2)) if found else None
+
+
 def _bare(path: str) -> str:
     """Without the a/ or b/ that git puts before, and the time that diff puts behind."""
-    name = path.split("\t", 1)[0].strip().strip('"')
+    name = path.partition("\t")[0].strip().strip('"')
     return name[2:] if name.startswith(("a/", "b/")) else name
 
 
 def _unquoted(path: str) -> str:
     """Git writes letters that are not ASCII as octal numbers."""
-    return _OCTAL.sub(_letters, path.strip('"'))
+    return _OCTAL.sub(_letters, path.strip('"')) if "\\" in path else path.strip('"')
 
 
 def _letters(found: re.Match[str]) -> str:

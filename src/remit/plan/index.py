@@ -20,7 +20,7 @@ class Index:
         self._endings: dict[str, list[int]] = {}
         self._heads: dict[str, list[int]] = {}
         self._inside: dict[str, list[int]] = {}
-        self._rest: list[int] = []
+        self._rest: list[tuple[str, int]] = []  # with letters that a name must have
         self._sure: set[int] = set()
         self._folders: dict[str, tuple[int, ...]] = {}
         for at, glob in enumerate(self._globs):
@@ -32,12 +32,10 @@ class Index:
         inside = self._folders.get(place)
         if inside is None:
             inside = self._folders[place] = self._in(place)
-        found = [
-            *inside,
-            *self._rest,
-            *self._names.get(name, ()),
-            *self._heads.get(name[:_HEAD], ()),
-        ]
+        found = [*inside, *self._names.get(name, ()), *self._heads.get(name[:_HEAD], ())]
+        for piece, at in self._rest:
+            if piece in name:
+                found.append(at)
         dot = name.rfind(".")
         if dot >= 0:
             found += self._endings.get(name[dot:], ())
@@ -57,17 +55,19 @@ class Index:
         if glob.inside is not None:
             self._inside.setdefault(glob.inside, []).append(at)
             self._sure.add(at)
+        elif (within := _within(glob)) is not None:
+            self._keep(self._inside, within, at, sure=False)
         elif last and "*" not in last:
             self._keep(self._names, last, at, sure=anywhere)
+        elif len(head) >= _HEAD:
+            self._keep(self._heads, head[:_HEAD], at, sure=False)
         elif "." in tail:
             ending = tail[tail.rindex(".") :]
             self._keep(self._endings, ending, at, sure=anywhere and last == f"*{ending}")
-        elif len(head) >= _HEAD:
-            self._keep(self._heads, head[:_HEAD], at, sure=False)
         elif glob.groups[0] and ANY not in glob.groups[0]:
             self._keep_folder(glob.groups[0][0], at)
         else:
-            self._rest.append(at)
+            self._rest.append((max(last.split("*"), key=len), at))
 
     def _keep(self, where: dict[str, list[int]], key: str, at: int, *, sure: bool) -> None:
         where.setdefault(key, []).append(at)
@@ -76,5 +76,13 @@ class Index:
 
     def _keep_folder(self, top: str, at: int) -> None:
         """`.github/workflows/**` can only mean what lies in `.github`."""
-        where = self._rest if "*" in top else self._inside.setdefault(top, [])
-        where.append(at)
+        if "*" in top:
+            self._rest.append(("", at))
+        else:
+            self._inside.setdefault(top, []).append(at)
+
+
+def _within(glob: Glob) -> str | None:
+    """A folder that a path must lie in, wherever that stands, as in **/auth/**/*.tsx."""
+    middle = (each for group in glob.groups[1:-1] for each in group)
+    return next((each for each in middle if "*" not in each), None)

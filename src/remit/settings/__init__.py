@@ -16,7 +16,14 @@ from remit.model.task import SourceKind
 from remit.settings.calendar import Calendar, CalendarServer, check_hour
 from remit.settings.calendar import read as check_calendars
 from remit.settings.file import DEFAULT_FILE
-from remit.settings.notices import Notices, check_contact, check_link, check_push, words
+from remit.settings.notices import (
+    Notices,
+    check_contact,
+    check_link,
+    check_night,
+    check_push,
+    words,
+)
 from remit.settings.notices import check as check_notices
 from remit.settings.notices import check_hour as check_digest
 from remit.settings.parts import (
@@ -28,13 +35,18 @@ from remit.settings.parts import (
     Engine,
     Mcp,
     Priority,
+    Recall,
+    Reflect,
     Schedule,
     Server,
     Tools,
 )
+from remit.settings.recall import check as check_recall
+from remit.settings.recall import check_embedder, check_store
 
 if TYPE_CHECKING:
     from remit.settings.channels import Chosen
+    from remit.settings.doors import Door, Folder, Hook
     from remit.settings.projects import Project
     from remit.settings.specialists import Specialist
 
@@ -51,6 +63,8 @@ __all__ = [
     "Mcp",
     "Notices",
     "Priority",
+    "Recall",
+    "Reflect",
     "Schedule",
     "Server",
     "Settings",
@@ -73,6 +87,8 @@ class Settings:
     deliver: Deliver = field(default_factory=Deliver)
     priority: Priority = field(default_factory=Priority)
     contracts: Contracts = field(default_factory=Contracts)
+    recall: Recall = field(default_factory=Recall)
+    reflect: Reflect = field(default_factory=Reflect)
     notices: Notices = field(default_factory=Notices)
     schedule: Schedule = field(default_factory=Schedule)
     server: Server = field(default_factory=Server)
@@ -84,6 +100,9 @@ class Settings:
     calendars: Mapping[str, CalendarServer] = field(default_factory=dict)
     projects: "Mapping[str, Project]" = field(default_factory=dict)
     specialists: "Mapping[str, Specialist]" = field(default_factory=dict)
+    hooks: "Mapping[str, Hook]" = field(default_factory=dict)
+    doors: "Mapping[str, Door]" = field(default_factory=dict)
+    folders: "Mapping[str, Folder]" = field(default_factory=dict)
 
     @property
     def database(self) -> Path:
@@ -120,6 +139,11 @@ def load(environ: Mapping[str, str] = os.environ) -> Settings:
         settings = _apply(settings, _parse(path), str(path))
     settings = _apply(settings, _from_environment(environ), "the environment")
     check_notices(settings.notices, settings.channels)
+    check_recall(settings.recall)
+    if settings.doors:
+        from remit.settings import doors  # noqa: PLC0415 - as below
+
+        doors.check(settings.doors, settings.channels)
     return settings
 
 
@@ -305,15 +329,28 @@ def _specialists(value: object, where: str) -> object:
     return specialists.read(value, where)
 
 
+def _ways_in(kind: str) -> Callable[[object, str], object]:
+    def read(value: object, where: str) -> object:
+        from remit.settings import doors  # noqa: PLC0415 - as above
+
+        found: object = getattr(doors, kind)(value, where)
+        return found
+
+    return read
+
+
 # Texts that must be of a certain form.
 _TEXTS: Final[Mapping[str, Callable[[str, str], None]]] = {
     "zone": _zone,
     "quiet": _quiet,
     "all_day_at": check_hour,
     "digest_at": check_digest,
+    "at": check_night,
     "link": check_link,
     "push": check_push,
     "push_contact": check_contact,
+    "store": check_store,
+    "embedder": check_embedder,
 }
 _TABLES: Final[Mapping[str, Callable[[object, str], object]]] = {
     "commands": _commands,
@@ -322,6 +359,9 @@ _TABLES: Final[Mapping[str, Callable[[object, str], object]]] = {
     "calendars": check_calendars,
     "projects": _projects,
     "specialists": _specialists,
+    "hooks": _ways_in("hooks"),
+    "doors": _ways_in("doors"),
+    "folders": _ways_in("folders"),
 }
 _SERVER_NAME: Final = re.compile(r"[a-z][a-z0-9]{0,23}")
 _NAME: Final = re.compile(r"\w[\w-]{0,39}")
@@ -343,5 +383,7 @@ _PARTS: Final = (
     "tools",
     "calendar",
     "contracts",
+    "recall",
+    "reflect",
 )
 _NOT_SETTINGS: Final = frozenset({"home", "debug", "failpoint", "token", "soak", "write_golden"})

@@ -10,14 +10,13 @@ trusted = true                    # nobody but you writes there
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import time
-from typing import Final, cast
+from typing import Final
 from urllib.parse import urlsplit
 
 from remit.errors import BadInput
-from remit.model.codec import JsonMap, from_json
+from remit.settings.table import Table
 
 OWN: Final = "own"
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -58,39 +57,10 @@ class CalendarServer:
     plain: bool = False  # it is spoken to without TLS, in a network of your own
 
 
-def read(value: object, where: str) -> Mapping[str, CalendarServer]:
-    """All accounts of the settings; what is wrong is named with its place."""
-    if not isinstance(value, Mapping):
-        raise BadInput(f"calendars in {where} must be a table of accounts.", field="calendars")
-    return {
-        name: _one(str(name), each, f"[calendars.{name}] in {where}")
-        for name, each in value.items()
-    }
-
-
 def check_hour(text: str, where: str) -> None:
     if not _HOUR.fullmatch(text):
         sentence = f"all_day_at in {where} is {text!r:.60}; one looks like 09:00."
         raise BadInput(sentence, field="all_day_at")
-
-
-def _one(name: str, value: object, where: str) -> CalendarServer:
-    if not _NAME.fullmatch(name) or name == OWN:
-        sentence = f"{where}: a name is of small letters, digits and _, and not {OWN}."
-        raise BadInput(sentence, field=name)
-    if not isinstance(value, Mapping):
-        raise BadInput(f"{where} must be a table with a url.", field=name)
-    try:
-        found = from_json(CalendarServer, cast("JsonMap", dict(value)))
-    except BadInput as error:
-        said = str(error).replace("CalendarServer.", "").replace("CalendarServer", "it", 1)
-        known = ", ".join(each.name for each in fields(CalendarServer))
-        hint = f" Known: {known}." if "has no field" in said else ""
-        raise BadInput(f"{where}: {said}{hint}", field=name) from None
-    for holds, sentence in _wrong(found):
-        if holds:
-            raise BadInput(f"{where}: {sentence}.", field=name)
-    return found
 
 
 def _wrong(found: CalendarServer) -> tuple[tuple[bool, str], ...]:
@@ -113,3 +83,15 @@ def _wrong(found: CalendarServer) -> tuple[tuple[bool, str], ...]:
         (found.poll < _SHORTEST, f"poll must be at least {_SHORTEST} seconds"),
         (any(not each.strip() for each in found.calendars), "a calendar's name may not be empty"),
     )
+
+
+_ACCOUNTS: Final = Table(
+    kind=CalendarServer,
+    called="calendars",
+    of="accounts",
+    needs="a url",
+    wrong=_wrong,
+    name=lambda name: _NAME.fullmatch(name) is not None and name != OWN,
+    naming=f"a name is of small letters, digits and _, and not {OWN}",
+)
+read = _ACCOUNTS.read

@@ -63,6 +63,21 @@ DEFAULT_FILE: Final = """\
 [contracts]
 # written = true              # a text that goes out is first checked against what was asked
 
+[reflect]
+# nightly = true              # what ended is looked at every night; it proposes, you decide
+# at = "03:00"                # on your clock
+# model = false               # whether a model is asked, too; else things are only counted
+# keep = 90                   # days that the lines in reflections/ are kept
+
+[recall]                      # earlier tasks like a new one are found by what they are about
+# store = "embedded"          # or off, or the address of a Qdrant server (extra: qdrant)
+# store_key = ""              # the variable that holds that server's key
+# embedder = ""               # who reads: a model in this process, for English; or an address that
+#                             # speaks OpenAI's protocol, such as http://127.0.0.1:11434/v1
+# model = ""                  # of that address, such as bge-m3 for many languages
+# embedder_key = ""           # the variable that holds its key
+# twins = true                # say so when a new task looks like another
+
 [notices]                     # for each kind: conversation, push, digest, your channels' names; or
 #                             # none. Where you have just spoken you are told there alone
 # question = ["conversation", "push"]  # a task needs you; it waits in the inbox in any case
@@ -94,6 +109,15 @@ DEFAULT_FILE: Final = """\
 [channels]                    # ways out besides the dashboard; secrets stand here by name alone
 #   ninas_whatsapp = { kind = "whatsapp", number_id = "106540352242922", token = "whatsapp_token" }
 
+[hooks]                       # what programs may call: `remit hooks add shop` makes one
+#   shop = { secret = "hook_shop", text = "Say in one line what was ordered.", hourly = 60 }
+
+[doors]                       # who may start work by a channel, besides you; strangers never do
+#   ninas_whatsapp = { contacts = "start", hourly = 20 }
+
+[folders]                     # new files are work
+#   scans = { path = "/data/scans", text = "File this under its sender." }
+
 [calendar]
 # own = true                  # a small calendar server on loopback, while Remit is up
 # port = 7317                 # where phones and calendar programs on this machine find it
@@ -107,7 +131,7 @@ DEFAULT_FILE: Final = """\
 #   shop = { path = "/data/shop", commands = { e2e = ["npm", "run", "e2e"] }, flaky = ["e2e"] }
 
 [specialists]                 # who works there: the brain, any command, or an agent over ACP
-#   claude = { kind = "acp", argv = ["claude-agent-acp"], env = ["ANTHROPIC_API_KEY"] }
+#   codex = { kind = "acp", argv = ["codex-acp"], env = ["OPENAI_API_KEY"], network = true }
 
 [server]
 # port = 7316                 # on loopback only

@@ -92,6 +92,11 @@ def check_hour(text: str, where: str) -> None:
         raise BadInput(sentence, field="digest_at")
 
 
+def check_night(text: str, where: str) -> None:
+    if not _HOUR.fullmatch(text):
+        raise BadInput(f"at in {where} is {text!r:.60}; one looks like 03:00.", field="at")
+
+
 def check_link(text: str, where: str) -> None:
     if not _LINK.fullmatch(text):
         sentence = f"link in {where} is {text!r:.60}; one looks like https://remit.example.org."

@@ -84,6 +84,30 @@ class Priority:
 
 
 @dataclass(frozen=True, slots=True)
+class Reflect:
+    nightly: bool = True  # whether what ended is looked at every night; it proposes, you decide
+    at: str = "03:00"  # when, on the owner's clock
+    model: bool = False  # whether a model is asked, too; else things are only counted
+    keep: int = 90  # days that the lines in reflections/ are kept
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """Where what tasks are about is kept, and who reads it."""
+
+    store: str = "embedded"  # or `off`, or the address of a Qdrant server
+    store_key: str = ""  # the variable with that server's key
+    embedder: str = ""  # an address that speaks OpenAI's protocol; else the model that comes along
+    model: str = ""  # of that embedder
+    embedder_key: str = ""  # the variable with its key
+    twins: bool = True  # whether a task that looks like another is pointed out
+
+    @property
+    def is_off(self) -> bool:
+        return self.store == "off"
+
+
+@dataclass(frozen=True, slots=True)
 class Contracts:
     written: bool = True  # whether a text that goes out is first checked against what was asked
 

@@ -3,27 +3,27 @@
 [specialists.claude]
 kind = "acp"                                # an agent over the Agent Client Protocol
 argv = ["claude-agent-acp"]
-capabilities = ["code", "web"]
 env = ["ANTHROPIC_API_KEY"]                 # variables it is given besides PATH, HOME and LANG
+network = true                              # its sandbox has none, unless you say so
+writes = ["~/.claude", "~/.claude.json"]    # of your home; the rest is not there for it
 
 [specialists.aider]
 kind = "command"                            # any command; the prompt comes on stdin, or as a file
 argv = ["aider", "--yes", "--message-file", "{prompt_file}"]
+sandbox = false                             # then it can read and write what you can
 
 [specialists.brain]
 kind = "brain"                              # the model of [brain], with the files of the folder
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, cast
+from pathlib import Path
+from typing import Final
 
-from remit.errors import BadInput
-from remit.model.codec import JsonMap, from_json
+from remit.settings.table import Table
 
-_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 _VARIABLE: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
@@ -40,43 +40,22 @@ class Specialist:
     capabilities: tuple[str, ...] = ()
     env: tuple[str, ...] = ()
     time_limit: int = 1800  # seconds for one attempt
+    sandbox: bool = True  # around a program; without one it can do whatever you can
+    network: bool = False  # in the sandbox
+    reads: tuple[str, ...] = ()  # what it may read besides the system and itself
+    writes: tuple[str, ...] = ()  # what it may change besides its worktree
 
-
-def read(value: object, where: str) -> Mapping[str, Specialist]:
-    """All specialists of the settings; what is wrong is named with its place."""
-    if not isinstance(value, Mapping):
-        sentence = f"specialists in {where} must be a table of specialists."
-        raise BadInput(sentence, field="specialists")
-    return {
-        str(name): _one(str(name), each, f"[specialists.{name}] in {where}")
-        for name, each in value.items()
-    }
-
-
-def _one(name: str, value: object, where: str) -> Specialist:
-    if not _NAME.fullmatch(name):
-        raise BadInput(f"{where}: a name is of small letters, digits, - and _.", field=name)
-    if not isinstance(value, Mapping):
-        raise BadInput(f"{where} must be a table with a kind.", field=name)
-    try:
-        found = from_json(Specialist, cast("JsonMap", dict(value)))
-    except BadInput as error:
-        said = str(error).replace("Specialist.", "").replace("Specialist", "it", 1)
-        known = ", ".join(each.name for each in fields(Specialist))
-        hint = f" Known: {known}." if "has no field" in said else ""
-        raise BadInput(f"{where}: {said}{hint}", field=name) from None
-    for holds, sentence in _wrong(found):
-        if holds:
-            raise BadInput(f"{where}: {sentence}.", field=name)
-    return found
+    @property
+    def runs(self) -> bool:
+        """Whether it is a program."""
+        return self.kind is not Kind.BRAIN
 
 
 def _wrong(found: Specialist) -> tuple[tuple[bool, str], ...]:
-    runs = found.kind is not Kind.BRAIN
     nameless = [name for name in found.env if not _VARIABLE.fullmatch(name)]
     return (
-        (runs and not any(found.argv[:1]), 'argv must name a program, such as ["codex-acp"]'),
-        (not runs and bool(found.argv), "a brain has no argv; its model is in [brain]"),
+        (found.runs and not any(found.argv[:1]), 'argv must name a program, such as ["codex-acp"]'),
+        (not found.runs and bool(found.argv), "a brain has no argv; its model is in [brain]"),
         (any("\0" in word for word in found.argv), "the words of argv may not hold a NUL"),
         (
             found.kind is Kind.ACP and any("{prompt_file}" in word for word in found.argv),
@@ -85,4 +64,46 @@ def _wrong(found: Specialist) -> tuple[tuple[bool, str], ...]:
         (bool(nameless), f"env has {', '.join(nameless)!r:.60}; it names variables, not values"),
         (any(not each.strip() for each in found.capabilities), "a capability is not empty"),
         (found.time_limit < 1, "time_limit must be a whole number above 0"),
+        *_lent(found),
     )
+
+
+def _lent(found: Specialist) -> tuple[tuple[bool, str], ...]:
+    """What is wrong with what it is lent of the machine."""
+    lends = bool(found.reads or found.writes or found.network)
+    places = [*found.reads, *found.writes]
+    vague = [each for each in places if not _is_place(each)]
+    whole = [each for each in places if each not in vague and _is_whole(each)]
+    return (
+        (
+            not found.runs and lends,
+            "a brain runs nothing; network, reads and writes are not for it",
+        ),
+        (
+            not found.sandbox and lends,
+            "without a sandbox it may do what you may; leave out network, reads and writes",
+        ),
+        (
+            bool(vague),
+            f"{''.join(vague[:1])!r:.60} is no place; name a full path, or one that begins with ~/",
+        ),
+        (
+            bool(whole),
+            f"{''.join(whole[:1])!r:.60} is all of your home; name what it needs of it",
+        ),
+    )
+
+
+def _is_place(text: str) -> bool:
+    whole = text.startswith(("/", "~/"))
+    return whole and "\0" not in text and ".." not in text.split("/")
+
+
+def _is_whole(text: str) -> bool:
+    return Path("~").expanduser().is_relative_to(Path(text).expanduser())
+
+
+_SPECIALISTS: Final = Table(
+    kind=Specialist, called="specialists", of="specialists", needs="a kind", wrong=_wrong
+)
+read = _SPECIALISTS.read

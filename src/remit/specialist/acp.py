@@ -8,7 +8,6 @@ process and holds the call's digest, which lets exactly that call through, once.
 
 import asyncio
 from asyncio import timeout
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -26,7 +25,7 @@ from remit.model.specialist import Claim, Ended, Job
 from remit.ports import OnText, Permit
 from remit.specialist import failures, process
 from remit.specialist.acp_client import AcpClient
-from remit.specialist.process import Wrap
+from remit.specialist.process import Program
 
 _GRACE: Final = 5.0  # seconds for a turn that is cancelled to end
 _SIGN_IN: Final = -32000  # the protocol's number for one who must sign in
@@ -40,30 +39,17 @@ _STOPPED: Final = {
 
 
 class AcpSpecialist:
-    def __init__(
-        self,
-        name: str,
-        argv: Sequence[str],
-        *,
-        capabilities: frozenset[str] = frozenset(),
-        environ: Mapping[str, str],
-        wrap: Wrap = process.bare,
-    ) -> None:
-        self.name = name
-        self.capabilities = capabilities
-        self._argv = tuple(argv)
-        self._environ = dict(environ)
-        self._wrap = wrap
+    def __init__(self, program: Program) -> None:
+        self.name = program.name
+        self.capabilities = program.capabilities
+        self._program = program
 
     async def work(self, job: Job, emit: OnText, permit: Permit) -> Claim:
         """One turn in a session, in a process of its own that does not outlive it."""
         client = AcpClient(job, emit, permit)
-        try:
-            wrapped = self._wrap(self._argv, job.workspace, ())
-            running = await process.start(wrapped, job.workspace, self._environ)
-        except OSError as error:
-            why = f"{self.name} could not be started: {error.strerror or error}."
-            return Claim("", Ended.CRASH, job.session, why)
+        running = await self._program.start(job)
+        if isinstance(running, Claim):
+            return running
         assert running.stderr is not None  # noqa: S101 - it is a pipe
         err = bytearray()
         grumbling = asyncio.create_task(process.hear(running.stderr, err))

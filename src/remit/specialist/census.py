@@ -1,11 +1,12 @@
 """How projects and specialists stand on this machine, seen without running anything."""
 
 import shutil
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from remit.bubblewrap import find
 from remit.settings.projects import Project
 from remit.settings.specialists import Kind, Specialist
 
@@ -14,7 +15,7 @@ OWN: Final = "brain"  # a specialist even if nobody named it
 
 @dataclass(frozen=True, slots=True)
 class Stand:
-    """`verdict` is ok or fail; `place` is where it lies, `todo` says what would mend it."""
+    """`verdict` is ok, warn or fail; `place` is where it lies, `todo` says what would mend it."""
 
     name: str
     verdict: str
@@ -30,11 +31,17 @@ class Stand:
 
 
 def projects(
-    known: Mapping[str, Project], specialists: Mapping[str, Specialist]
+    known: Mapping[str, Project],
+    specialists: Mapping[str, Specialist],
+    kinds: Callable[[Project], Collection[str]],
 ) -> Iterator[Stand]:
-    """Each project: whether its folder is there, under git, and who works on it."""
+    """Each project: whether its folder is there, under git, and who works on it.
+
+    `kinds` says which kinds of work its rules tell apart.
+    """
     for name, each in known.items():
-        yield _project(name, each, specialists)
+        stand = _project(name, each, specialists)
+        yield _chained(stand, each, kinds(each)) if stand.verdict == "ok" else stand
 
 
 def specialists(known: Mapping[str, Specialist], path: str | None) -> Iterator[Stand]:
@@ -51,13 +58,25 @@ def _project(name: str, project: Project, known: Mapping[str, Specialist]) -> St
     if not (folder / ".git").exists():
         todo = f"Run `git init` there and commit, or mend path under {table}."
         return Stand(name, "fail", "the folder is no git repository", place, todo)
-    missing = [each for each in project.specialists if each not in known and each != OWN]
+    named = [*project.specialists, *(one for line in project.lines.values() for one in line)]
+    missing = [each for each in dict.fromkeys(named) if each not in known and each != OWN]
     if missing:
         said = f"nobody is called {', '.join(missing)}"
         todo = f"Name them as [specialists.{missing[0]}], or mend specialists under {table}."
         return Stand(name, "fail", said, place, todo)
     people = ", ".join(project.specialists or (*known, *(() if OWN in known else (OWN,))))
     return Stand(name, "ok", f"worked on by {people}", place)
+
+
+def _chained(stand: Stand, project: Project, kinds: Collection[str]) -> Stand:
+    """A chain for a kind of work that nobody ever finds would never be used."""
+    strange = [kind for kind in project.chains if kind not in kinds]
+    if strange:
+        table = f"[projects.{stand.name}.chains] in settings.toml"
+        todo = f"Mend {table}; known: {', '.join(sorted(kinds))}."
+        return replace(stand, verdict="fail", said=f"no work is called {strange[0]}", todo=todo)
+    lines = (f"{kind} by {', '.join(names)}" for kind, names in project.lines.items())
+    return replace(stand, said="; ".join((stand.said, *lines)))
 
 
 def _specialist(name: str, specialist: Specialist, path: str | None) -> Stand:
@@ -68,7 +87,18 @@ def _specialist(name: str, specialist: Specialist, path: str | None) -> Stand:
     if found is None:
         todo = f"Install it, or mend argv under [specialists.{name}] in settings.toml."
         return Stand(name, "fail", f"{Path(program).name} is not on PATH", "", todo)
-    return Stand(name, "ok", f"{kind}, {specialist.time_limit} s for a try", found)
+    if specialist.sandbox and find("bwrap") is None:
+        todo = f"Install bubblewrap, or say sandbox = false under [specialists.{name}]."
+        return Stand(name, "fail", "there is no sandbox to run it in", found, todo)
+    said = f"{kind}, {specialist.time_limit} s for a try, {_around(specialist)}"
+    return Stand(name, "ok" if specialist.sandbox else "warn", said, found)
+
+
+def _around(specialist: Specialist) -> str:
+    """What holds it in, in words."""
+    if not specialist.sandbox:
+        return "without a sandbox: it can read and write what you can"
+    return f"in a sandbox with{'' if specialist.network else 'out'} network"
 
 
 _KINDS: Final = {Kind.COMMAND: "a command", Kind.ACP: "an agent over ACP"}

@@ -19,9 +19,12 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from remit.errors import BadInput
+from remit.model.contract import Contract, ContractType
 from remit.model.specialist import Attempt, Ended
 
 ANY_KIND: Final = "*"  # the chain for kinds of task that have none of their own
+ADVICE: Final = "advice"  # the kind of work that no check can prove
+TEXT: Final = "text"  # and of that which changes no code
 RATE_DELAYS: Final = (30.0, 60.0, 120.0)
 MOST_FIXES: Final = 3  # of one criterion, by one specialist
 MOST_TRIES: Final = 10  # of one specialist, whatever becomes of them
@@ -62,15 +65,35 @@ class Exhausted:
 Next: TypeAlias = Again | Fresh | Other | Exhausted
 
 
+def kinds(contract: Contract | None) -> frozenset[str]:
+    """What kinds of work a task is: who would read it critically, by its contract.
+
+    Plain code is of no kind in particular, and anybody may do it.
+    """
+    match contract.type if contract else None:
+        case ContractType.ADVISORY:
+            return frozenset({ADVICE})
+        case ContractType.SKIP:
+            return frozenset({TEXT})
+        case _:
+            criteria = contract.criteria if contract else ()
+            critics = (each.pattern for each in criteria if each.activity == "critic")
+            return frozenset(each for each in critics if each)
+
+
 def line(
     chains: Mapping[str, Sequence[str]],
-    kind: str,
     needs: frozenset[str],
     able: Mapping[str, frozenset[str]],
 ) -> tuple[str, ...]:
-    """Who may do a task of this kind, best first: in its chain, there, and able to."""
-    chain = chains.get(kind) or chains.get(ANY_KIND) or tuple(able)
-    return tuple(dict.fromkeys(name for name in chain if name in able and needs <= able[name]))
+    """Who may do a task of these kinds, best first: in its chain, there, and able to.
+
+    Of several chains that fit, the first counts. Who names no capability is able to do anything.
+    """
+    own = (names for kind, names in chains.items() if kind in needs and names)
+    chain = next(own, None) or chains.get(ANY_KIND) or tuple(able)
+    fit = (name for name in chain if name in able and (not able[name] or needs <= able[name]))
+    return tuple(dict.fromkeys(fit))
 
 
 def follow(who: Sequence[str], attempts: Sequence[Attempt]) -> Next:

@@ -7,7 +7,7 @@ with the prompt; without it the prompt comes on stdin. `{workspace}` is the fold
 import asyncio
 import tempfile
 from asyncio import timeout
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -15,38 +15,25 @@ from typing import Final
 from remit.model.specialist import Claim, Ended, Job
 from remit.ports import OnText, Permit
 from remit.specialist import failures, process
-from remit.specialist.process import Wrap
+from remit.specialist.process import Program
 
 PROMPT_FILE: Final = "{prompt_file}"
 WORKSPACE: Final = "{workspace}"
 
 
 class CommandSpecialist:
-    def __init__(
-        self,
-        name: str,
-        argv: Sequence[str],
-        *,
-        capabilities: frozenset[str] = frozenset(),
-        environ: Mapping[str, str],
-        wrap: Wrap = process.bare,
-    ) -> None:
-        self.name = name
-        self.capabilities = capabilities
-        self._argv = tuple(argv)
-        self._environ = dict(environ)
-        self._wrap = wrap
+    def __init__(self, program: Program) -> None:
+        self.name = program.name
+        self.capabilities = program.capabilities
+        self._program = program
 
     async def work(self, job: Job, emit: OnText, permit: Permit) -> Claim:
         """Run it to its end, or to the end of its time. What it may do, the sandbox decides."""
         del permit
-        with _prompted(self._argv, job) as (argv, readable, stdin):
-            try:
-                wrapped = self._wrap(argv, job.workspace, readable)
-                running = await process.start(wrapped, job.workspace, self._environ)
-            except OSError as error:
-                why = f"{self.name} could not be started: {error.strerror or error}."
-                return Claim("", Ended.CRASH, error=why)
+        with _prompted(self._program.argv, job) as (argv, readable, stdin):
+            running = await self._program.start(job, argv, readable)
+            if isinstance(running, Claim):
+                return running
             return await self._heard(running, job, stdin, emit)
 
     async def _heard(
@@ -62,7 +49,7 @@ class CommandSpecialist:
         try:
             with suppress(TimeoutError):
                 async with timeout(job.time_limit):
-                    code = await running.wait()
+                    code = await process.gone(running)
         finally:
             await process.end(running)
             await process.drained(saying, telling, grumbling)

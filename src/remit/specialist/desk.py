@@ -5,7 +5,7 @@ or after three days of waiting for the owner, goes on exactly there.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
@@ -16,7 +16,7 @@ from remit.model.specialist import PROJECT, Attempt, Claim, Ended, Job
 from remit.model.task import Creator, Task
 from remit.ports import Clock, OnText, Specialist
 from remit.specialist import brief, chain, checkpoint, merge, policy
-from remit.specialist.chain import Again, Fresh, Next, Other
+from remit.specialist.chain import Again, Exhausted, Fresh, Next, Other
 from remit.specialist.changes import Snapshot
 from remit.specialist.checkpoint import Cause, Checkpoint, Seen
 from remit.specialist.merge import Merged, Refused
@@ -38,6 +38,7 @@ class Shop:
 
     path: str
     chain: tuple[str, ...] = ()
+    chains: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # for kinds of work
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +142,15 @@ class Desk:
         await self._trees.remove(tree)
         return await self._trees.open(place, task.id)
 
-    def follow(self, task: Task, course: Course) -> Next:
-        """Who works next."""
+    def follow(self, task: Task, course: Course, contract: Contract | None) -> Next:
+        """Who works next, of those who are for such work."""
         able = {name: each.capabilities for name, each in self._people.items()}
-        chains = {chain.ANY_KIND: self.shop(task).chain or tuple(able)}
-        who = chain.line(chains, chain.ANY_KIND, frozenset(), able)
+        shop, needs = self.shop(task), chain.kinds(contract)
+        chains = {**shop.chains, chain.ANY_KIND: shop.chain or tuple(able)}
+        who = chain.line(chains, needs, able)
+        if not who and needs and able:
+            what = ", ".join(sorted(needs))
+            return Exhausted(f"Nobody is set up who does {what}; say so in [specialists].")
         return chain.follow(who, course.attempts)
 
     async def work(

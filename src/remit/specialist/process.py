@@ -6,8 +6,11 @@ import signal
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from remit.errors import Permanent
+from remit.model.specialist import Claim, Ended, Job
 from remit.ports import OnText
 
 # Puts a sandbox around a program: its words, its folder, what else it must be able to read.
@@ -16,6 +19,7 @@ Wrap: TypeAlias = Callable[[Sequence[str], str, Sequence[str]], Sequence[str]]
 MOST_KEPT: Final = 1_000_000  # bytes of what it says; of more the end is kept
 MOST_LINE: Final = 16_000_000  # bytes of one line, from one that speaks a protocol
 _GRACE: Final = 2.0  # seconds to end in good order, and for what is still in a pipe
+_LOOK: Final = 0.02  # seconds between two looks whether it has ended
 _ALWAYS: Final = ("PATH", "HOME", "LANG", "TERM", "TZ")
 
 
@@ -30,17 +34,40 @@ def environ_of(environ: Mapping[str, str], more: Sequence[str]) -> dict[str, str
     return {name: environ[name] for name in (*_ALWAYS, *more) if name in environ}
 
 
-async def start(argv: Sequence[str], folder: str, environ: Mapping[str, str]) -> Process:
-    return await asyncio.create_subprocess_exec(
-        *argv,
-        stdin=PIPE,
-        stdout=PIPE,
-        stderr=PIPE,
-        cwd=folder,
-        env=dict(environ),
-        start_new_session=True,
-        limit=MOST_LINE,
-    )
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program as the owner set it up: its words, its variables, and the sandbox around it."""
+
+    name: str
+    argv: tuple[str, ...]
+    environ: Mapping[str, str]
+    capabilities: frozenset[str] = frozenset()
+    wrap: Wrap = bare
+
+    async def start(
+        self, job: Job, argv: Sequence[str] | None = None, readable: Sequence[str] = ()
+    ) -> Process | Claim:
+        """Start it in the folder of a job; else the claim that says why it could not be."""
+        try:
+            words = await asyncio.to_thread(self.wrap, argv or self.argv, job.workspace, readable)
+            return await self._started(words, job.workspace)
+        except OSError as error:
+            why = f"{self.name} could not be started: {error.strerror or error}."
+        except Permanent as error:
+            why = str(error)
+        return Claim("", Ended.CRASH, job.session, why)
+
+    async def _started(self, words: Sequence[str], folder: str) -> Process:
+        return await asyncio.create_subprocess_exec(
+            *words,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
+            cwd=folder,
+            env=dict(self.environ),
+            start_new_session=True,
+            limit=MOST_LINE,
+        )
 
 
 async def feed(process: Process, words: bytes) -> None:
@@ -62,13 +89,21 @@ async def hear(stream: asyncio.StreamReader, kept: bytearray, emit: OnText | Non
             await emit(piece.decode("utf-8", "replace"))
 
 
+async def gone(process: Process) -> int:
+    """Wait for its end and say how it ended, whoever still holds its pipes."""
+    # Not `process.wait`: that also waits for the pipes, and a child of it may keep these for ever.
+    while process.returncode is None:  # noqa: ASYNC110 - nothing else rings at its end alone
+        await asyncio.sleep(_LOOK)
+    return process.returncode
+
+
 async def end(process: Process) -> None:
     """Leave nothing of it behind: the whole group is asked to end, then made to."""
     try:
         if process.returncode is None:
             _signal(process, signal.SIGTERM)
             with suppress(TimeoutError):
-                await asyncio.wait_for(process.wait(), _GRACE)
+                await asyncio.wait_for(gone(process), _GRACE)
     finally:
         _signal(process, signal.SIGKILL)
     await process.wait()

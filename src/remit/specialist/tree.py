@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from remit.errors import Permanent
-from remit.model.ids import TaskId
+from remit.errors import BadInput, Permanent
+from remit.model.ids import TaskId, task_id
 from remit.specialist.git import Where
+from remit.specialist.kept import REPOSITORY
 
 SHA: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 # In the house's repository: which worktrees are ready, and our indexes. Not `remit`: there git
 # would look for the branches of that name.
 _NOTES: Final = "notes-of-the-house"
+_ASIDE: Final = ".aside"
 _LONG: Final = 64  # characters of a hash in the newer of git's two forms
 _CONFIG: Final = """\
 [core]
@@ -63,6 +65,11 @@ class Worktree:
         return Where(self.folder, git_dir, self.folder, index)
 
 
+def aside(folder: str) -> Path:
+    """Where lies what a specialist needs besides the worktree: its home, and a copy for git."""
+    return Path(f"{folder}{_ASIDE}")
+
+
 def noted(repo: str, task: TaskId) -> str | None:
     """The base of a worktree that was made whole."""
     try:
@@ -87,6 +94,21 @@ def forget(tree: Worktree) -> None:
 
 def stands(tree: Worktree) -> bool:
     return Path(tree.folder).is_dir() and Path(str(tree.inside.git_dir)).is_dir()
+
+
+def standing(root: Path) -> list[Worktree]:
+    """What lies below `root`, by its folders alone; what was never made whole has no base."""
+    found: list[Worktree] = []
+    for repo in root.glob(f"*/{REPOSITORY}"):
+        names = {each.name.removesuffix(_ASIDE) for each in repo.parent.iterdir()}
+        for name in sorted(names):
+            try:
+                task = task_id(name)
+            except BadInput:
+                continue  # the repository itself, or nothing of ours
+            base = noted(str(repo), task) or ""
+            found.append(Worktree(task, f"{repo.parent}/{name}", base, str(repo), ""))
+    return found
 
 
 def mend(tree: Worktree) -> None:
@@ -141,6 +163,7 @@ def unlock(repo: Path) -> None:
 
 def clear(tree: Worktree) -> None:
     _remove(Path(tree.folder))
+    _remove(aside(tree.folder))
     _remove(Path(str(tree.inside.git_dir)))
 
 

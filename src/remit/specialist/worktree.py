@@ -24,6 +24,7 @@ from remit.specialist import changes
 from remit.specialist import tree as disk
 from remit.specialist.changes import Snapshot
 from remit.specialist.git import Git, Where
+from remit.specialist.kept import REPOSITORY
 from remit.specialist.tree import SHA, Worktree
 
 MOST_BYTES: Final = 200_000_000  # of all files that changed
@@ -46,7 +47,7 @@ class Worktrees:
         One that is only half made, by a process that died, is thrown away and made whole.
         """
         owners = await self._owners(checkout)
-        repo = str(self._root / _name(owners.folder) / "repo.git")
+        repo = str(self._root / _name(owners.folder) / REPOSITORY)
         async with self._locks.setdefault(repo, asyncio.Lock()):
             await self._founded(repo, owners)
             kept = await asyncio.to_thread(disk.noted, repo, task)
@@ -97,6 +98,15 @@ class Worktrees:
             await asyncio.to_thread(disk.forget, tree)
             await asyncio.to_thread(disk.clear, tree)
             await self.git.run(tree.house, "update-ref", "-d", tree.ref)
+
+    async def clear(self, tree: Worktree) -> None:
+        """Leave nothing of the folder behind; the branch stays, and it can be opened again."""
+        async with self._locks.setdefault(tree.repo, asyncio.Lock()):
+            await asyncio.to_thread(disk.clear, tree)
+
+    async def standing(self) -> list[Worktree]:
+        """Every worktree of the house, also those that a process that died left half made."""
+        return await asyncio.to_thread(disk.standing, self._root)
 
     # Making one -----------------------------------------------------------------------------------
 

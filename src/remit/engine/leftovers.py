@@ -1,0 +1,67 @@
+"""What code work leaves behind when its task is over: its worktree is put away, its branch kept."""
+
+import asyncio
+from collections.abc import Collection
+from contextlib import suppress
+from typing import Final
+
+from remit.errors import NotFound, RemitError, StoreTrouble
+from remit.journal.follow import Journal
+from remit.model.event import Event, Kind
+from remit.model.ids import TaskId
+from remit.model.status import TERMINAL, Status
+from remit.ports import Clock
+from remit.specialist.shelve import shelve
+from remit.specialist.worktree import Worktrees
+from remit.store import tasks
+from remit.store.database import Database
+
+# One that was completed has put its worktree away itself, and may have it again for a while, to
+# be checked when its group ends.
+_ENDED: Final = TERMINAL - {Status.COMPLETED}
+
+
+class Leftovers:
+    def __init__(self, db: Database, clock: Clock, trees: Worktrees) -> None:
+        self._db = db
+        self._clock = clock
+        self._trees = trees
+        self._watch: asyncio.Task[None] | None = None
+
+    async def start(self, journal: Journal) -> None:
+        """Put away what a process that died left standing; from then on, whatever ends."""
+        since = await journal.last()
+        await self.settle(TERMINAL)
+        self._watch = asyncio.create_task(self._watching(journal, since))
+
+    async def stop(self) -> None:
+        watch, self._watch = self._watch, None
+        if watch is not None:
+            watch.cancel()
+            await asyncio.wait((watch,))
+
+    async def settle(self, over: Collection[Status] = _ENDED) -> None:
+        """Put away every worktree whose task is over, or not known here.
+
+        One that cannot be put away stays as it is until the next start.
+        """
+        for tree in await self._trees.standing():
+            if await self._is_over(tree.task_id, over):
+                with suppress(RemitError, OSError):
+                    await shelve(self._trees, tree, self._clock.now())
+
+    async def _is_over(self, task_id: TaskId, over: Collection[Status]) -> bool:
+        try:
+            return (await self._db.read(tasks.get, task_id)).status in over
+        except NotFound:
+            return True
+
+    async def _watching(self, journal: Journal, since: int) -> None:
+        async for page in journal.pages(since):
+            if any(map(_ends, page)):
+                with suppress(StoreTrouble):
+                    await self.settle()
+
+
+def _ends(event: Event) -> bool:
+    return event.kind is Kind.TASK_MOVED and event.data.get("to") in _ENDED

@@ -1,0 +1,54 @@
+"""Tables of the settings that the owner names himself: `[projects.NAME]`, `[calendars.NAME]`."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Final, Generic, TypeVar, cast
+
+from remit.errors import BadInput
+from remit.model.codec import JsonMap, from_json
+
+T = TypeVar("T")
+NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+NAMING: Final = "a name is of small letters, digits, - and _"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table(Generic[T]):
+    """How such a table is read."""
+
+    kind: type[T]
+    called: str  # in the file
+    of: str  # what is in it, in a word
+    needs: str  # what each must have
+    wrong: Callable[[T], Iterable[tuple[bool, str]]]  # what does not hold, with its sentence
+    name: Callable[[str], bool] = lambda name: NAME.fullmatch(name) is not None
+    naming: str = NAMING
+
+    def read(self, value: object, where: str) -> Mapping[str, T]:
+        """All that the table names; what is wrong is said in a sentence with its place."""
+        if not isinstance(value, Mapping):
+            sentence = f"{self.called} in {where} must be a table of {self.of}."
+            raise BadInput(sentence, field=self.called)
+        return {
+            str(name): self._one(str(name), each, f"[{self.called}.{name}] in {where}")
+            for name, each in value.items()
+        }
+
+    def _one(self, name: str, value: object, where: str) -> T:
+        if not self.name(name):
+            raise BadInput(f"{where}: {self.naming}.", field=name)
+        if not isinstance(value, Mapping):
+            raise BadInput(f"{where} must be a table with {self.needs}.", field=name)
+        kind = self.kind.__name__
+        try:
+            found = from_json(self.kind, cast("JsonMap", dict(value)))
+        except BadInput as error:
+            said = str(error).replace(f"{kind}.", "").replace(kind, "it", 1)
+            known = ", ".join(each.name for each in fields(self.kind))  # type: ignore[arg-type] # a dataclass
+            hint = f" Known: {known}." if "has no field" in said else ""
+            raise BadInput(f"{where}: {said}{hint}", field=name) from None
+        for holds, sentence in self.wrong(found):
+            if holds:
+                raise BadInput(f"{where}: {sentence}.", field=name)
+        return found

@@ -1,0 +1,24 @@
+"""Which kinds of work the rules of a project tell apart: what chains and capabilities may name."""
+
+from collections.abc import Callable, Collection
+
+from remit.errors import BadInput
+from remit.plan import activities
+from remit.settings import Settings
+from remit.settings.projects import Project
+from remit.specialist import chain
+from remit.wiring.proof import papers_of
+
+
+def kinds(settings: Settings) -> Callable[[Project], Collection[str]]:
+    """For each project: the critics of its rules, advice, and text."""
+
+    def known(project: Project) -> Collection[str]:
+        try:
+            rules = activities.load(*papers_of(settings, project.path))
+        except (BadInput, OSError, UnicodeDecodeError):
+            # That its rules cannot be read is said where they are used; here nothing is doubted.
+            return frozenset(project.chains)
+        return rules.critics | {chain.ADVICE, chain.TEXT}
+
+    return known

@@ -1,0 +1,72 @@
+"""How projects and specialists stand: chains that nobody would ever follow, and what holds whom."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from remit.model.codec import Json
+from remit.settings import Settings
+from remit.settings.projects import Project
+from remit.settings.specialists import Kind, Specialist
+from remit.specialist import census
+from remit.specialist.census import Stand
+from remit.wiring.kinds import kinds
+
+SED = Specialist(kind=Kind.COMMAND, argv=("sed", "-i"))
+
+
+def project(tmp_path: Path, **chains: Json) -> Stand:
+    (tmp_path / "shop/.git").mkdir(parents=True, exist_ok=True)
+    shop = Project(path=str(tmp_path / "shop"), specialists=("sed",), chains=chains)
+    settings = Settings(home=tmp_path / "home", projects={"shop": shop}, specialists={"sed": SED})
+    (found,) = census.projects(settings.projects, settings.specialists, kinds(settings))
+    return found
+
+
+def specialist(chosen: Specialist) -> Stand:
+    (found,) = census.specialists({"sed": chosen}, "/usr/bin:/bin")
+    return found
+
+
+def test_each_chain_is_told_with_who_is_in_it(tmp_path: Path) -> None:
+    found = project(tmp_path, frontend=["brain", "sed"], advice=["brain"])
+
+    assert found.verdict == "ok"
+    assert found.said == "worked on by sed; frontend by brain, sed; advice by brain"
+
+
+def test_a_chain_for_a_kind_that_no_rule_knows_is_named_with_what_is_known(tmp_path: Path) -> None:
+    found = project(tmp_path, fronted=["sed"])
+
+    assert (found.verdict, found.said) == ("fail", "no work is called fronted")
+    assert "[projects.shop.chains]" in found.todo
+    assert "advice, api, architecture, frontend" in found.todo
+
+
+def test_a_kind_of_the_projects_own_rules_is_known(tmp_path: Path) -> None:
+    (tmp_path / "shop/.remit").mkdir(parents=True)
+    rules = tmp_path / "shop/.remit/activities.yml"
+    rules.write_text('version: 1\nfiles:\n  "engine/**": {critics: [motor], why: it drives}\n')
+
+    assert project(tmp_path, motor=["sed"]).verdict == "ok"
+    rules.write_text("nonsense: [")
+    assert project(tmp_path, whatever=["sed"]).verdict == "ok"
+
+
+def test_somebody_in_a_chain_who_is_nobody_is_named(tmp_path: Path) -> None:
+    found = project(tmp_path, frontend=["gemini"])
+
+    assert (found.verdict, found.said) == ("fail", "nobody is called gemini")
+
+
+def test_what_holds_a_program_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert specialist(SED).said.endswith("in a sandbox without network")
+    assert specialist(replace(SED, network=True)).said.endswith("in a sandbox with network")
+    free = specialist(replace(SED, sandbox=False))
+    assert free.verdict == "warn"
+    assert free.said.endswith("without a sandbox: it can read and write what you can")
+    monkeypatch.setattr(census, "find", lambda _: None)
+    bare = specialist(SED)
+    assert (bare.verdict, bare.said) == ("fail", "there is no sandbox to run it in")
+    assert "sandbox = false under [specialists.sed]" in bare.todo
