@@ -144,7 +144,7 @@ def _record(page: Path, folder: Path) -> None:
     """Write what the commands of a page really show into the page."""
     folder.mkdir()
     text, written, done = page.read_text(), "", 0
-    with Terminal(folder) as terminal:
+    with Terminal(folder, played=False) as terminal:
         for block in blocks(page):
             if block.language == "console":
                 written += text[done : block.at] + terminal.record(block)
@@ -278,7 +278,7 @@ def test_every_refusal_of_the_api_is_told() -> None:
 
 def test_every_command_is_told_with_its_flags() -> None:
     sections = re.findall(
-        r"^### `remit ([a-z -]+).*\n([^#]*)", _text("reference/cli.md"), re.MULTILINE
+        r"^### `remit ([a-z -]+).*\n((?:(?!#).*\n)*)", _text("reference/cli.md"), re.MULTILINE
     )
     told = {name.strip(): set(re.findall(r"`(--?[a-z-]+)`", text)) for name, text in sections}
     there = dict(_commands(build()))

@@ -180,12 +180,36 @@ async def test_a_deferred_criterion_is_skipped_and_the_rest_decides() -> None:
     later = Criterion("mentions", "", "x", Timing.DEFERRED)
     contract = Contract(ContractType.SKIP, (later, Criterion("length", "", "1-9")))
     verifier = Verifier(CHECKS)
-    verdict = await verifier.verify(TASK, Plan(contract=contract), Evidence("abc"))
+    files = Evidence("abc", workspace="/work")
+    verdict = await verifier.verify(TASK, Plan(contract=contract), files)
 
     assert [finding.result for finding in verdict.findings] == [Result.SKIPPED, Result.PASS]
     assert verdict.passed
     assert verdict.overall is Overall.PENDING
     assert (await verifier.verify(TASK, Plan(), Evidence("abc"))).findings == ()
+
+
+async def test_a_text_is_merged_with_nothing_so_nothing_of_it_is_put_off() -> None:
+    later = Criterion("mentions", "", "x", Timing.DEFERRED)
+    contract = Contract(ContractType.VERIFIABLE, (later,))
+
+    verdict = await Verifier(CHECKS).verify(TASK, Plan(contract=contract), Evidence("abc"))
+
+    assert verdict.overall is Overall.FAIL
+
+
+async def test_what_no_tool_can_check_says_so_at_once_and_is_no_failure() -> None:
+    later = Criterion("mentions", "", "x", Timing.DEFERRED)
+    contract, files = Contract(ContractType.VERIFIABLE, (later,)), Evidence("x", workspace="/work")
+    lacking = Verifier(CHECKS, lacks=lambda activity: f"no tool for {activity}")
+
+    verdict = await lacking.verify(TASK, Plan(contract=contract), files)
+
+    assert verdict.overall is Overall.PASS
+    assert verdict.findings == await lacking.late(TASK, [later], files)
+    assert verdict.findings[0].error == "no tool for mentions"
+    (found,) = await Verifier(CHECKS).late(TASK, [later], files)
+    assert found.result is Result.PASS
 
 
 @pytest.mark.parametrize("kind", ContractType)

@@ -16,8 +16,12 @@ from remit.model.contract import (
     Criterion,
     Evidence,
     Finding,
+    Overall,
     Result,
+    Timing,
 )
+from remit.model.debt import Owes
+from remit.model.deferred import UNCHANGED
 from remit.model.ids import TaskId
 from remit.model.outcome import Done, Later, Outcome, Wait
 from remit.model.plan import Plan
@@ -43,6 +47,10 @@ GOOD = "x = 2\n"
 BAD = "x = 3\n"
 PROVES = Contract(ContractType.VERIFIABLE, (Criterion("unit-test", "x is two", "x"),))
 ADVICE = Contract(ContractType.ADVISORY)
+LATE = Contract(
+    ContractType.VERIFIABLE,
+    (*PROVES.criteria, Criterion("e2e", "It works", timing=Timing.DEFERRED)),
+)
 
 Turn = Callable[[Path, Job, Permit], Claim]
 
@@ -88,6 +96,8 @@ class IsTwo:
 class Shopfloor:
     def __init__(self, tmp_path: Path, people: Sequence[Scripted], contract: Contract) -> None:
         self.clock = FrozenClock()
+        self.late: list[tuple[str, tuple[str, ...]]] = []
+        self.debts: list[tuple[tuple[str, ...], Owes, str]] = []
         self.repo = repository(tmp_path / "shop")
         trees = worktrees(tmp_path)
         self.people = people
@@ -99,7 +109,7 @@ class Shopfloor:
         async def checks(_: Task, __: Worktree) -> Verifier:
             return verifier
 
-        bench = Bench(desk, checks, self._real, self._now)
+        bench = Bench(desk, checks, self._real, self._now, self._put_off, self._owe)
         courier = Courier({})
         self.rooms = Rooms(
             Planner(), NoRecall(), Thinker(NoBrain(), {}), verifier, courier, bench=bench
@@ -109,8 +119,18 @@ class Shopfloor:
         )
         self.memory = Memory(replace(task, status=Status.RUNNING))
 
-    async def _real(self, plan: Plan, tree: Worktree, left: Left) -> Contract:
-        del tree, left
+    async def _put_off(self, task: Task, branch: str, paths: tuple[str, ...]) -> int:
+        del task
+        self.late.append((branch, paths))
+        return 1
+
+    async def _owe(self, task: Task, paths: tuple[str, ...], owes: Owes, reason: str) -> int:
+        del task
+        self.debts.append((paths, owes, reason))
+        return len(paths)
+
+    async def _real(self, task: Task, plan: Plan, tree: Worktree, left: Left) -> Contract:
+        del task, tree, left
         assert plan.contract is not None
         return plan.contract
 
@@ -282,6 +302,40 @@ async def test_what_is_taken_unproven_says_so_wherever_it_is_read(floor: Floor) 
 
     assert "not verified" in asked.question
     assert shop.memory.task.tool_output == "Taken unproven: good enough for today"
+    failed, taken = (("app.py",), Owes.CHECK, ""), (("app.py",), Owes.SKIP, "good enough for today")
+    assert shop.debts == [failed, failed, taken]
+
+
+@pytest.mark.parametrize(
+    ("answer", "late", "overall"),
+    [
+        (Answered.APPROVE, [("main", ("app.py",))], Overall.PENDING),
+        (Answered.DROP, [], Overall.PASS),
+    ],
+)
+async def test_what_is_put_off_waits_only_for_work_that_was_merged(
+    floor: Floor, answer: Answered, late: list[tuple[str, tuple[str, ...]]], overall: Overall
+) -> None:
+    shop = floor(Scripted("ada", [writes(GOOD)]), contract=LATE)
+
+    shop.memory.decide(await shop.asked(), answer)
+    await shop.go()
+
+    assert shop.late == late
+    assert shop.memory.task.verdict is not None
+    assert shop.memory.task.verdict.overall is overall
+
+
+async def test_where_nothing_was_changed_nothing_is_checked_later(floor: Floor) -> None:
+    idle = Contract(ContractType.SKIP, LATE.criteria[1:])
+    shop = floor(Scripted("ada", [lambda *_: Claim("All is well.")] * 2), contract=idle)
+
+    shop.memory.decide(await shop.asked(), Answered.ARRIVED)
+    await shop.go()
+
+    assert shop.memory.task.verdict is not None
+    assert shop.memory.task.verdict.findings[0].error == UNCHANGED
+    assert shop.late == []
 
 
 async def test_what_only_the_owner_may_allow_waits_for_him_and_then_is_let_through_once(

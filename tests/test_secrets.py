@@ -138,7 +138,7 @@ def test_two_who_write_at_once_lose_nothing(tmp_path: Path) -> None:
         writer.stdin.write("go\n")
         writer.stdin.flush()
     for writer in writers:
-        writer.communicate(timeout=60)
+        writer.communicate(timeout=100)
 
     assert [writer.returncode for writer in writers] == [0, 0, 0]
     assert len(Secrets(tmp_path).names()) == 120
@@ -607,7 +607,7 @@ def test_what_cannot_be_done_is_said_in_a_sentence(
         input=stdin,
         capture_output=True,
         env={**os.environ, "REMIT_HOME": str(tmp_path)},
-        timeout=60,
+        timeout=100,
         check=False,
     )
 

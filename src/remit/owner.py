@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
+from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from remit.errors import Conflict
 from remit.model.codec import JsonMap, stamp
@@ -14,17 +14,27 @@ from remit.model.series import Missed, Overlap, Series
 from remit.model.status import Status
 from remit.model.task import Creator, Cue, Source, Task, TaskType
 from remit.ports import Clock
-from remit.store import inbox, moves, series, series_orders, tasks
+from remit.store import inbox, moves, series, series_orders, sessions, tasks, through
 from remit.store.database import Database, Tx
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 LEFT_OUT: Final = "left_out"  # in a retry's context: what was sent before, and is not sent again
 
 
 class Owner:
-    def __init__(self, db: Database, clock: Clock, ids: Ids) -> None:
+    """`through` names the program that orders it, if he does not himself."""
+
+    def __init__(self, db: Database, clock: Clock, ids: Ids, through: str | None = None) -> None:
         self._db = db
         self._clock = clock
         self._ids = ids
+        self._through = through
+
+    def through(self, name: str | None) -> "Owner":
+        """The same, ordered through a program: the journal names it. None is he himself."""
+        return Owner(self._db, self._clock, self._ids, name)
 
     async def pause(self, task_id: TaskId, version: str | None = None) -> Task:
         """Stop at the next boundary, never in the middle of a send."""
@@ -52,8 +62,8 @@ class Owner:
             return await self._do(moves.hasten, task_id, version)
         beside = _beside(task, self._ids, now)
         if version is None:
-            return await self._db.write(_run_beside, task_id, beside, now)
-        return await self._db.write(tasks.matching, version, _run_beside, task_id, beside, now)
+            return await self._write(_run_beside, task_id, beside, now)
+        return await self._write(tasks.matching, version, _run_beside, task_id, beside, now)
 
     async def delete(self, task_id: TaskId, version: str | None = None) -> Task:
         """Hide an ended task; cancel a live one, and hide it once it has ended."""
@@ -61,38 +71,42 @@ class Owner:
 
     async def seen(self, task_id: TaskId) -> Task:
         """He has looked at how it ended; it waits for him no longer."""
-        return await self._db.write(inbox.see, task_id, self._clock.now())
+        return await self._write(inbox.see, task_id, self._clock.now())
+
+    async def vouch(self, task_id: TaskId) -> Task:
+        """He has looked at what its session remembers: it counts as his own from now on."""
+        return await self._write(sessions.vouch, task_id, self._clock.now())
 
     async def undelete(self, task_id: TaskId) -> Task:
-        return await self._db.write(tasks.undelete, task_id, self._clock.now())
+        return await self._write(tasks.undelete, task_id, self._clock.now())
 
     # Series -----------------------------------------------------------------------------------
 
     async def pause_series(self, series_id: SeriesId) -> Series:
         """Put in nothing more, and hold what waits for its time."""
-        return await self._db.write(series_orders.pause, series_id, self._clock.now())
+        return await self._write(series_orders.pause, series_id, self._clock.now())
 
     async def resume_series(self, series_id: SeriesId) -> Series:
         """Go on with the next slot."""
-        return await self._db.write(series_orders.resume, series_id, self._clock.now())
+        return await self._write(series_orders.resume, series_id, self._clock.now())
 
     async def end_series(self, series_id: SeriesId) -> Series:
         """Put in nothing more, and cancel what waits for its time."""
-        return await self._db.write(series_orders.end, series_id, self._clock.now())
+        return await self._write(series_orders.end, series_id, self._clock.now())
 
     async def skip_slot(self, series_id: SeriesId, slot: datetime | None = None) -> Series:
         """Leave one slot out: the next one, if none is named."""
-        return await self._db.write(series_orders.skip, series_id, slot, self._clock.now())
+        return await self._write(series_orders.skip, series_id, slot, self._clock.now())
 
     async def move_slot(self, series_id: SeriesId, slot: datetime | None, to: datetime) -> Task:
         """Run one occurrence at another time."""
-        return await self._db.write(series_orders.move, series_id, slot, to, self._clock.now())
+        return await self._write(series_orders.move, series_id, slot, to, self._clock.now())
 
     async def rule_series(
         self, series_id: SeriesId, missed: Missed | None, overlap: Overlap | None
     ) -> Series:
         """Say what becomes of slots that are missed or meet; what is None stays as it was."""
-        return await self._db.write(series.rule, series_id, missed=missed, overlap=overlap)
+        return await self._write(series.rule, series_id, missed=missed, overlap=overlap)
 
     # Again ------------------------------------------------------------------------------------
 
@@ -104,7 +118,7 @@ class Owner:
         task = await self._db.read(tasks.get, task_id)
         if task.ended:
             # Whoever tries it again has looked at how it ended.
-            await self._db.write(inbox.see, task_id, self._clock.now())
+            await self._write(inbox.see, task_id, self._clock.now())
         else:
             sentence = f"Task {task.id} is {task.status}; only an ended task can be tried again."
             raise Conflict(sentence)
@@ -136,8 +150,15 @@ class Owner:
         """Do it, if the task is still as it was seen; who names no version takes it as it is."""
         now = self._clock.now()
         if version is None:
-            return await self._db.write(verb, task_id, now)
-        return await self._db.write(tasks.matching, version, verb, task_id, now)
+            return await self._write(verb, task_id, now)
+        return await self._write(tasks.matching, version, verb, task_id, now)
+
+    async def _write(
+        self, verb: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        if self._through is None:
+            return await self._db.write(verb, *args, **kwargs)
+        return await self._db.write(through.by(self._through, verb), *args, **kwargs)
 
 
 def _is_to_come(task: Task, now: datetime) -> bool:

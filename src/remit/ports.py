@@ -4,8 +4,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import ParamSpec, Protocol, TypeAlias, TypeVar, runtime_checkable
 
+from remit.model.codec import JsonMap
 from remit.model.contract import Contract, Criterion, Evidence, Finding, Verdict
 from remit.model.delivery import Answer, Delivery, Found, Keeps, Parcel, Sends
+from remit.model.ids import SessionId, TaskId
+from remit.model.likeness import Indexed, Near
 from remit.model.permit import Reach, Unsure
 from remit.model.plan import Item
 from remit.model.reply import Policy, Prompt, Reply, ToolCall
@@ -143,9 +146,48 @@ class Check(Protocol):
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors, so that like texts lie near each other."""
+    """Turns texts into vectors, so that like texts lie near each other.
+
+    Raises `errors.Failed` when it cannot.
+    """
+
+    @property
+    def name(self) -> str:
+        """What it is called: vectors that were made under two names cannot be compared."""
 
     async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]: ...
+
+
+class SnippetStore(Protocol):
+    """Keeps the vectors of tasks, and finds those that lie near one.
+
+    Its verbs block for a moment: who must not wait calls them on a thread. What has returned is on
+    the disk. All of it can be made anew from the tasks; so it raises `errors.StoreTrouble` for
+    whatever is wrong, and whoever uses it goes on without.
+    """
+
+    def put(self, some: Sequence[Indexed]) -> None: ...
+
+    def mark(self, task_id: TaskId, beside: JsonMap) -> None:
+        """Say anew what stands beside a vector; the vector stays."""
+
+    def drop(self, tasks: Sequence[TaskId]) -> None:
+        """From now on these are not found; what is left of them goes with the next `tidy`."""
+
+    def near(
+        self, vector: Sequence[float], most: int, without: Sequence[SessionId] = ()
+    ) -> list[Near]:
+        """The nearest first; what belongs to some sessions is left out."""
+
+    def count(self) -> int: ...
+
+    def clear(self) -> None:
+        """Forget everything."""
+
+    def tidy(self) -> None:
+        """Put in order what was written, and take from the disk what was dropped."""
+
+    def close(self) -> None: ...
 
 
 class Ledger(Protocol):

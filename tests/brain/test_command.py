@@ -18,6 +18,7 @@ from remit.model.reply import Exchange, Policy, Reply, ToolCall, ToolResult
 from remit.model.task import Creator, Taint, Task
 from remit.settings import Command, Settings, load
 from tests.engine.rig import until
+from tests.specialist.repository import time_is_up_on_call
 from tests.stage import stage
 
 TASK = replace(stage().memory.task, assigned_agent="command:say")
@@ -145,12 +146,17 @@ def born(file: Path) -> bool:
     return file.exists() and bool(file.read_text())
 
 
-async def test_one_that_takes_too_long_is_ended_with_all_its_children(tmp_path: Path) -> None:
+async def test_one_that_takes_too_long_is_ended_with_all_its_children(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "child"
-    # A shell is there at once, so that the child is born long before the time is up.
     argv = ("/bin/sh", "-c", 'sleep 600 & echo $! > "$0"; wait', str(file))
+    up = time_is_up_on_call(monkeypatch, "remit.brain.command.timeout")
+    running = asyncio.create_task(used(tmp_path, Command(argv, timeout=600), limit=1.5))
+    await until(lambda: born(file))
+    up()
 
-    result = await used(tmp_path, Command(argv, timeout=600), limit=1.5)
+    result = await running
 
     assert result.failed
     assert "say was stopped after 1.5 s" in result.text

@@ -18,14 +18,14 @@ from tests.live.whatsapp import TOKEN, BridgeProvider, Cut, Order
 
 HIDDEN: Final = "41433650172129@lid"
 PARCEL: Final = Parcel("dlv-01JZ", HIDDEN, "Lumphini Park, mornings.")
-SHORT: Final = 0.3
+SHORT: Final = 2.0
 
 
 @dataclass
 class Desk:
     token: str = TOKEN
     owner: str | None = None
-    patience: float = 20.0
+    patience: float = 100.0
     clock: FrozenClock = field(default_factory=FrozenClock)
 
 
@@ -45,7 +45,7 @@ class Row:
     order: Order
     answer: type[Answer]
     accepted: int
-    patience: float = 20.0
+    patience: float = 100.0
 
 
 TABLE: Final = {
@@ -62,7 +62,7 @@ TABLE: Final = {
     "reset after it sent": Row(Order(cut=Cut.BEFORE_ANSWER, accept=True), Unknown, 1),
     "half read": Row(Order(cut=Cut.IN_ANSWER, accept=True), Unknown, 1),
     "black hole": Row(Order(silent=True, accept=True), Unknown, 1, SHORT),
-    "slow drip": Row(Order(pace=0.05), Unknown, 1, SHORT),
+    "slow drip": Row(Order(pace=0.3), Unknown, 1, SHORT),
 }
 
 

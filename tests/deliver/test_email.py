@@ -36,7 +36,7 @@ from tests.live.proxy import Cut, Fault, Proxy
 NINA: Final = Sender(address(USER, "Nina"))
 BODY: Final = "# Parks\n\nLumphini, mornings.\n\n.\n\n..dots\n\nGrüße"
 PARCEL: Final = Parcel("dlv-01JZ", "hanan@example.test", BODY)
-SHORT: Final = 0.3  # seconds of patience with who never answers
+SHORT: Final = 2.0  # seconds of patience with who never answers; until then all else has happened
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Desk:
     ca_file: Path | None = None
     owner: Address | None = None
     thread: Thread = field(default_factory=Thread)
-    patience: float = 20.0
+    patience: float = 100.0
 
     async def thread_of(self, _: Parcel) -> Thread:
         return self.thread
@@ -506,8 +506,9 @@ async def test_a_letter_that_never_left_us_whole_is_no_doubt() -> None:
     for how in Cut:
         fault = Fault(up=4000, how=how)
         async with PostOffice(largest=10_000_000) as office, Proxy(office.port, fault) as proxy:
+            proxy.narrow()
             account = Account(HOST, proxy.port, Security.NONE)
-            answer = await Narrow(account, NINA, FrozenClock(), patience=2 * SHORT).send(long)
+            answer = await Narrow(account, NINA, FrozenClock(), patience=SHORT).send(long)
 
             assert isinstance(answer, Retry), how
             assert office.accepted == []

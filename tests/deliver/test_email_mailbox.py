@@ -52,7 +52,7 @@ def opened(
     password: str = PASSWORD,
     security: Security = Security.NONE,
     ca_file: Path | None = None,
-    patience: float = 20.0,
+    patience: float = 100.0,
 ) -> Mailbox:
     account = Account(HOST, port, security, USER, lambda: password, ca_file)
     return Mailbox(account, DOMAIN, filing, patience=patience)

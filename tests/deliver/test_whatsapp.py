@@ -25,6 +25,7 @@ from remit.model.ids import DeliveryId
 from remit.ports import Channel
 from remit.testing import START, FrozenClock
 from tests.live.whatsapp import NUMBER_ID, PERSON, TOKEN, USER_ID, Cut, Order, Provider
+from tests.ports import free_port
 
 DAY: Final = timedelta(days=1)
 PARCEL: Final = Parcel("dlv-01JZ", PERSON, "Lumphini Park, mornings.")
@@ -40,7 +41,7 @@ class Desk:
     clock: FrozenClock = field(default_factory=FrozenClock)
     template: Template | None = None
     owner: str | None = None
-    patience: float = 20.0
+    patience: float = 100.0
 
     async def last_inbound_at(self, _: str) -> datetime | None:
         return self.last
@@ -71,10 +72,10 @@ class Row:
     answer: type[Answer]
     accepted: int
     after: float | None = None
-    patience: float = 20.0
+    patience: float = 100.0
 
 
-SHORT: Final = 0.3  # seconds of patience with who never answers
+SHORT: Final = 2.0  # seconds of patience with who never answers; until then all else has happened
 ENDLESS: Final = b'{"messages": [{"id": "wamid.1"}]}' + b" " * 200_000
 TABLE: Final = {
     "good": Row(Order(), Accepted, 1),
@@ -107,7 +108,7 @@ TABLE: Final = {
     "401 without words": Row(Order(status=401, body=b"<html>"), Locked, 0),
     "404 without words": Row(Order(status=404, body=b"<html>"), Refused, 0),
     "400 half read": Row(Order(status=400, code=130429, cut=Cut.IN_ANSWER), Retry, 0),
-    "400 dripping": Row(Order(status=400, code=130429, pace=0.05), Retry, 0, patience=SHORT),
+    "400 dripping": Row(Order(status=400, code=130429, pace=0.3), Retry, 0, patience=SHORT),
     "500": Row(Order(status=500, code=131000), Unknown, 0),
     "500 after it accepted": Row(Order(status=500, accept=True), Unknown, 1),
     "503 with Retry-After": Row(
@@ -125,7 +126,7 @@ TABLE: Final = {
     "half read": Row(Order(cut=Cut.IN_ANSWER, accept=True), Unknown, 1),
     "black hole": Row(Order(silent=True), Unknown, 0, patience=SHORT),
     "black hole that accepted": Row(Order(silent=True, accept=True), Unknown, 1, patience=SHORT),
-    "slow drip": Row(Order(pace=0.05), Unknown, 1, patience=SHORT),
+    "slow drip": Row(Order(pace=0.3), Unknown, 1, patience=SHORT),
 }
 
 
@@ -153,14 +154,8 @@ async def test_the_answer_says_what_the_provider_did(row: Row) -> None:
             assert why.endswith(".")
 
 
-def _closed() -> str:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{free.getsockname()[1]}/v25.0"
-
-
 async def test_where_nobody_listens_nothing_was_sent() -> None:
-    async with channel(_closed()) as whatsapp:
+    async with channel(f"http://127.0.0.1:{free_port()}/v25.0") as whatsapp:
         answer = await whatsapp.send(PARCEL)
 
     assert answer == Retry("WhatsApp could not be reached (connect error).")

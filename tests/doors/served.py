@@ -29,11 +29,12 @@ from remit.wiring import House, opened
 T = TypeVar("T")
 
 TOKEN: Final = "a-token-for-the-tests"
+LIMIT: Final = 100  # seconds, against a hang: a busy machine is slow, not wrong
 SCRIPT: Final[list[Json]] = [
     {"when": "passport", "ask": "Which passport do you hold?"},
     {"when": "visa", "ask": "Single or multiple entry?", "times": 1},
     {"when": "hopeless", "fail": "permanent"},
-    {"when": "slow", "seconds": 60, "reply": "<deliverable>At last.</deliverable>"},
+    {"when": "slow", "seconds": 600, "reply": "<deliverable>At last.</deliverable>"},
     {"reply": "I looked around.\n<deliverable>Lumphini Park.</deliverable>"},
 ]
 
@@ -71,11 +72,11 @@ class Served:
         self._thread = threading.Thread(target=lambda: asyncio.run(self._live()), daemon=True)
         # A line that was kept may be closed by the server just as the next request goes out.
         fresh = httpx2.Limits(max_keepalive_connections=0)
-        self.client = httpx2.Client(timeout=20, trust_env=False, limits=fresh)
+        self.client = httpx2.Client(timeout=LIMIT, trust_env=False, limits=fresh)
 
     def __enter__(self) -> Self:
         self._thread.start()
-        assert self._ready.wait(20), "the server did not start"
+        assert self._ready.wait(LIMIT), "the server did not start"
         assert self.url, "the server ended before it listened"
         return self
 
@@ -87,7 +88,7 @@ class Served:
     ) -> None:
         self.client.close()
         self._loop.call_soon_threadsafe(self._serving.cancel)
-        self._thread.join(20)
+        self._thread.join(LIMIT)
         assert not self._thread.is_alive()
 
     @property
@@ -132,7 +133,7 @@ class Served:
         self, method: str, target: str, body: bytes | None = None, **headers: str
     ) -> tuple[int, JsonMap]:
         """Send the target as it is written: no client tidies it up."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LIMIT)
         sent = {"Authorization": f"Bearer {TOKEN}"}
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
         connection.request(method, target, body, sent)
@@ -154,7 +155,7 @@ class Served:
 
     def do(self, work: Coroutine[None, None, T]) -> T:
         """Run something on the server's own loop."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(20)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(LIMIT)
 
     def settle(self) -> None:
         """Return when nothing runs and nothing is due."""

@@ -19,7 +19,7 @@ from remit.store.database import Tx
 from remit.trigger import command
 from tests.doors.served import TOKEN, Served
 
-LIMIT: Final = 20.0
+LIMIT: Final = 100.0
 BEARER: Final = {"Authorization": f"Bearer {TOKEN}"}
 
 
@@ -66,7 +66,14 @@ def listening(
 @contextmanager
 def opened(served: Served, **headers: str) -> Iterator[Ear]:
     sent = {name.replace("_", "-"): value for name, value in headers.items()} or BEARER
-    with connect(address(served), additional_headers=sent, proxy=None, max_size=None) as line:
+    with connect(
+        address(served),
+        additional_headers=sent,
+        proxy=None,
+        max_size=None,
+        open_timeout=LIMIT,
+        ping_interval=None,  # the server's pings are what is tested here
+    ) as line:
         yield Ear(line)
 
 

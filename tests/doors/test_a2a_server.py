@@ -55,7 +55,7 @@ async def met(
 ) -> AsyncIterator[Client]:
     """The official client, which reads the card and takes from it where to speak."""
     secret = house.agent(name, "write")
-    async with httpx.AsyncClient(headers=bearer(secret), timeout=30, trust_env=False) as line:
+    async with httpx.AsyncClient(headers=bearer(secret), timeout=100, trust_env=False) as line:
         config = ClientConfig(httpx_client=line, streaming=streaming)
         async with await ClientFactory(config).create_from_url(house.url) as client:
             yield client

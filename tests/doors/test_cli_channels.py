@@ -95,7 +95,7 @@ async def test_a_test_message_goes_out_and_the_report_on_it_is_shown(tmp_path: P
             trial = asyncio.create_task(
                 typed(seat, "channels", "test", "my phone", "--wait", "30", "--json")
             )
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(100):
                 await provider.took.wait()
             (message,) = provider.accepted
             assert await tell(hook, call(statuses(provider.status(message, "delivered")))) == 200

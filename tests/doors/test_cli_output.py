@@ -112,9 +112,10 @@ def test_nothing_written_by_a_stranger_reaches_the_terminal_as_an_order(
         assert "alert" in said
         assert not set("\x1b\x07\x9b\u202e") & set(said)
 
-    shown = seat.type(("show", task)).out
-    assert "\x1b[31malert" not in shown
-    assert "owned" not in shown
+    for shown in (seat.type(("show", task)).out, seat.type(("hitl",), ("q",)).out):
+        assert "alert" in shown
+        assert "\x1b[31malert" not in shown
+        assert "owned" not in shown
 
 
 def test_colour_is_for_terminals_that_want_it(one: tuple[Terminal, str]) -> None:

@@ -79,7 +79,11 @@ def test_what_nobody_could_prove_is_taken_with_a_reason_and_stays_marked(seat: T
     seat.run("run", task)
     seat.run("approve", task, "--wait")
     listed, after = seat.run("ls").out, seat.run("show", task).out
+    why, (told,) = seat.run("ls", "--advisory").out, _maps(seat.run("ls", "--json").json["tasks"])
 
+    assert "unit-test failed; you said: Good enough for a fair" in why
+    assert told["notVerified"] == "unit-test failed; you said: Good enough for a fair"
+    assert "You said: Good enough for a fair" in after
     assert "(try again)" in shown
     assert "(I did it myself)" in shown
     assert '-m "…"  (take it unproven)' in shown

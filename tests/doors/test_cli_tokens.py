@@ -113,7 +113,7 @@ def _ask(address: str, secret: str) -> int:
 def _status(request: urllib.request.Request) -> int:
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _Stay())
     try:
-        with opener.open(request, timeout=20) as answer:
+        with opener.open(request, timeout=100) as answer:
             return int(answer.status)
     except urllib.error.HTTPError as refused:
         return refused.code

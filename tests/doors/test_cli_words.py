@@ -191,6 +191,10 @@ def event(kind: Kind, actor: Actor, data: JsonMap) -> Event:
             "Completed: Hello!",
         ),
         (
+            event(Kind.TASK_MOVED, Actor.EXECUTOR, {"to": "running", "note": "form: no list"}),
+            "Not proven, goes back: form: no list.",
+        ),
+        (
             event(Kind.RUN_ENDED, Actor.EXECUTOR, {"outcome": "retry", "note": "busy"}),
             "Did not work out: busy.",
         ),

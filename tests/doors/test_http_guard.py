@@ -42,7 +42,7 @@ def test_any_other_name_is_misdirected(still: Served, host: str, path: str) -> N
 
 
 def test_a_request_without_a_host_is_misdirected(still: Served) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", still.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", still.port, timeout=100)
     connection._http_vsn, connection._http_vsn_str = 10, "HTTP/1.0"  # type: ignore[attr-defined]
     connection.putrequest("GET", "/healthz", skip_host=True)
     connection.endheaders()

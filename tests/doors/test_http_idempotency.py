@@ -19,7 +19,7 @@ from remit.model.task import Cue, Task
 from remit.store import idempotency
 from remit.store.idempotency import Key
 from remit.wiring import House
-from tests.doors.served import TOKEN, Served
+from tests.doors.served import LIMIT, TOKEN, Served
 
 CREATE = Key("owner POST /api/tasks", "k-1")
 
@@ -136,8 +136,8 @@ def test_twenty_at_once_with_one_key_make_one_task(still: Served) -> None:
     everyone = Barrier(20)
 
     def post(_: int) -> httpx2.Response:
-        with httpx2.Client(timeout=20, trust_env=False) as client:
-            everyone.wait(20)
+        with httpx2.Client(timeout=LIMIT, trust_env=False) as client:
+            everyone.wait(LIMIT)
             return client.post(
                 still.url + "/api/tasks",
                 json={"text": "Twenty voices"},
@@ -176,17 +176,17 @@ def test_a_request_that_is_being_done_is_not_begun_again(tmp_path: Path) -> None
 
     async def slowly(intake: Intake, cue: Cue) -> Task:
         begun.set()
-        await asyncio.to_thread(go_on.wait, 20)
+        await asyncio.to_thread(go_on.wait, LIMIT)
         return await intake.admit(cue)
 
     body: Json = {"text": "Slowly"}
     with Served(tmp_path, alter=_admitting(slowly)) as served, ThreadPoolExecutor(1) as pool:
         first = pool.submit(served.ask, "POST", "/api/tasks", body, key="slow")
-        assert begun.wait(20)
+        assert begun.wait(LIMIT)
         same = served.ask("POST", "/api/tasks", body, key="slow")
         other = served.ask("POST", "/api/tasks", {"text": "Else"}, key="slow")
         go_on.set()
-        assert first.result(20).status_code == 201
+        assert first.result(LIMIT).status_code == 201
         again = served.ask("POST", "/api/tasks", body, key="slow")
 
         assert same.status_code == 409

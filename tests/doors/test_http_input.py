@@ -200,7 +200,7 @@ def test_what_announces_itself_as_too_large_is_not_waited_for(still: Served) -> 
         f"POST /api/tasks HTTP/1.1\r\nHost: localhost:{still.port}\r\n"
         "Authorization: Bearer a-token-for-the-tests\r\nContent-Length: 9999999\r\n\r\n"
     )
-    with socket.create_connection(("127.0.0.1", still.port), timeout=20) as caller:
+    with socket.create_connection(("127.0.0.1", still.port), timeout=100) as caller:
         caller.sendall(head.encode())
         assert caller.recv(100).startswith(b"HTTP/1.1 413 ")
 
@@ -365,7 +365,7 @@ def test_a_body_that_breaks_off_is_nobody_s_mistake(
         f"POST /api/tasks HTTP/1.1\r\nHost: localhost:{still.port}\r\n"
         "Authorization: Bearer a-token-for-the-tests\r\nContent-Length: 100\r\n\r\n"
     )
-    with socket.create_connection(("127.0.0.1", still.port), timeout=20) as caller:
+    with socket.create_connection(("127.0.0.1", still.port), timeout=100) as caller:
         caller.sendall(head.encode() + b'{"text": "Br')
         caller.shutdown(socket.SHUT_WR)
         while caller.recv(4096):

@@ -274,6 +274,25 @@ def test_the_book_is_changed_one_entry_at_a_time(own: Served) -> None:
     assert own.ask("DELETE", "/api/contacts/Anna%20Weber").status_code == 404
 
 
+def test_what_is_null_goes_out_of_the_book_and_what_is_left_out_stays(own: Served) -> None:
+    ways: JsonMap = {"outbox": "anna@example.org", "email": "weber@example.org"}
+    own.post("/api/contacts", {"name": "Anna", "channels": ways, "aliases": ["A"], "role": "boss"})
+    gone: JsonMap = {"channels": {"email": None}, "role": None, "name": "Anna Weber"}
+    (anna,) = own.ask("PATCH", "/api/contacts/Anna", gone).json()["contacts"]
+
+    assert (anna["name"], anna["aliases"], anna["role"]) == ("Anna Weber", ["A"], None)
+    assert [each["channel"] for each in anna["channels"]] == ["outbox"]
+    (anna,) = own.ask("PATCH", "/api/contacts/Anna%20Weber", {"aliases": []}).json()["contacts"]
+    assert (anna["aliases"], len(anna["channels"])) == ([], 1)
+    twice = own.ask("PATCH", "/api/contacts/Anna%20Weber", {"channels": {"email": None}})
+    assert (twice.status_code, twice.json()["field"]) == (422, "channels")
+    own.post("/api/contacts", {"name": "Bob"})
+    taken = own.ask("PATCH", "/api/contacts/Bob", {"name": "anna weber"})
+    assert (taken.status_code, taken.json()["field"]) == (422, "name")
+    for name in ("Anna%20Weber", "Bob"):
+        own.ask("DELETE", f"/api/contacts/{name}")
+
+
 def test_a_standing_word_is_given_and_taken_back(own: Served) -> None:
     own.post("/api/contacts", {"name": "Anna Weber", "channels": {"outbox": "anna@example.org"}})
     rule: JsonMap = {"kind": "permission", "contact": "Anna Weber", "channel": "outbox"}

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from html import unescape
 from pathlib import Path
 from typing import Final
@@ -21,7 +21,7 @@ from remit.model.review import Review
 from remit.model.status import Actor, Reason
 from remit.model.task import Task
 from remit.review import ask
-from remit.store import reviews
+from remit.store import acts, reviews
 from tests.doors.served import TOKEN, Served
 
 LETTER: Final = "Lumphini Park."
@@ -217,19 +217,19 @@ def test_after_a_decision_the_next_thing_is_opened(served: Served, visitor: Visi
     assert visitor.decide(second, answer="decline").headers["location"].startswith("/inbox?done=")
 
 
-def test_what_was_approved_can_be_called_back_and_sent_after_all(
+def test_what_was_approved_can_be_called_back_changed_and_sent(
     served: Served, visitor: Visitor
 ) -> None:
     review = _asked(served)
-    visitor.decide(review, answer="approve", text=LETTER)
+    visitor.decide(review, answer="approve", text=f"{LETTER} Soon.")
     assert "Undo" in visitor.get(f"/inbox/{review}/stand")
     visitor.post(f"/inbox/{review}/undo")
     _pass(served, timedelta(minutes=1))
     assert served.outbox.tried == []
-    assert "You called it back: nothing was sent." in visitor.get(f"/inbox/{review}")
-    visitor.post(f"/inbox/{review}/resume")
-    _pass(served, timedelta(seconds=1))
-    assert [parcel.body for parcel in served.outbox.sent] == [LETTER]
+    assert f"{LETTER} Soon." in unescape(visitor.get(f"/inbox/{review}"))
+    visitor.decide(review, answer="approve", text=f"{LETTER} Very soon.")
+    _pass(served, timedelta(seconds=11))
+    assert [parcel.body for parcel in served.outbox.sent] == [f"{LETTER} Very soon."]
 
 
 def test_what_is_on_its_way_cannot_be_called_back(served: Served, visitor: Visitor) -> None:
@@ -377,3 +377,21 @@ def test_arguments_that_are_no_object_are_not_taken_for_any(still: Served) -> No
     decision = _review(still, ident).decision
     assert decision is not None
     assert (decision.answer, decision.text) == ("edit", '{"amount": "13"}')
+
+
+def test_a_click_is_noted_and_what_a_page_fetches_by_itself_is_not(
+    served: Served, visitor: Visitor
+) -> None:
+    review = _asked(served)
+    before = served.do(_acted(served))
+    _pass(served, timedelta(minutes=5))
+    visitor.get("/inbox/list")
+    visitor.get(f"/inbox/{review}/stand")
+    assert served.do(_acted(served)) == before
+
+    visitor.post(f"/inbox/{review}/later", until="hour")
+    assert served.do(_acted(served)) == served.clock.now()
+
+
+async def _acted(served: Served) -> datetime | None:
+    return await served.house.db.read(acts.last)

@@ -249,6 +249,13 @@ def test_every_kind_of_event_has_a_line(kind: Kind) -> None:
     assert line.text
 
 
+def test_work_that_goes_back_says_so_and_why() -> None:
+    moved = event(1, Kind.TASK_MOVED, Actor.EXECUTOR, to="running", note="form: no list")
+    (line,) = story.lines([moved], {})
+
+    assert line.text == "Not proven, goes back: form: no list"
+
+
 def test_bars_lie_one_behind_the_other_and_fit() -> None:
     own = [
         event(0, Kind.TASK_MOVED, Actor.ENGINE, lease=1, to="running"),

@@ -264,7 +264,7 @@ def test_a_decision_that_is_sent_ten_times_is_made_once(house: Besieged) -> None
     assert found is not None
     form = urlencode({"answer": "answer", "text": "The blue one", "digest": found[1]})
     sent = {"Cookie": cookie, "Origin": house.url, "Content-Type": FORM}
-    with ThreadPoolExecutor(10) as pool, httpx2.Client(timeout=20, trust_env=False) as client:
+    with ThreadPoolExecutor(10) as pool, httpx2.Client(timeout=100, trust_env=False) as client:
         path = f"{house.url}/inbox/{review}"
         tries = [pool.submit(client.post, path, content=form, headers=sent) for _ in range(10)]
         answers = sorted(each.result().status_code for each in tries)
@@ -357,7 +357,7 @@ def test_no_page_is_kept_by_a_browser_or_tells_another_site_where_it_was(house: 
 def test_two_houses_of_one_machine_sign_nobody_out(house: Besieged, tmp_path: Path) -> None:
     """Cookies know no ports: a browser sends each house the cookies of both."""
     with Served(tmp_path) as other:
-        jar = httpx2.Client(timeout=20, trust_env=False)
+        jar = httpx2.Client(timeout=100, trust_env=False)
         for each in (house, other):
             answer = jar.get(each.url + str(each.post("/api/sign-ins")["path"]))
             assert answer.status_code == 303

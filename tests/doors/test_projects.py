@@ -60,8 +60,10 @@ def test_the_owner_asks_for_work_on_a_project(served: Served) -> None:
 
 def test_a_story_says_that_it_is_one(served: Served) -> None:
     task = served.stored(served.add("Fix it", project="shop", prd=True, context={"epic": 3}))
+    named = served.stored(served.add("Fix that", project="shop", prd="docs/prd.md#US-1"))
 
     assert task.context == {"epic": 3, "prd": True}
+    assert named.context == {"prd": "docs/prd.md#US-1"}
 
 
 @pytest.mark.parametrize(
@@ -70,6 +72,9 @@ def test_a_story_says_that_it_is_one(served: Served) -> None:
         ({"project": "shed"}, "project", "There is no project 'shed'; there is shop."),
         ({"files": ["a.py"]}, "files", "files is about a project; say which one as project."),
         ({"prd": True}, "prd", "prd is about a project; say which one as project."),
+        ({"prd": "a.md"}, "prd", "prd is about a project; say which one as project."),
+        ({"project": "shop", "prd": "#US-1"}, "prd", "names no requirements document; say one as"),
+        ({"project": "shop", "prd": " "}, "prd", "names no requirements document; say one as"),
         ({"project": "shop", "files": ["/etc/passwd"]}, "files", "is no path inside a project"),
         ({"project": "shop", "files": ["a/../../b"]}, "files", "is no path inside a project"),
         (
@@ -136,12 +141,14 @@ def test_what_no_check_has_proven_is_one_list(served: Served) -> None:
     by_name = served.get("/api/tasks?contract=advisory&count=true")
     by_line = served.get("/api/tasks?q=contract:advisory")
     wrong = served.ask("GET", "/api/tasks?contract=sure")
+    both = [served.get(f"/api/tasks?{each}") for each in ("unverified=true", "q=is:unverified")]
 
     assert [each["id"] for each in _maps(by_name["tasks"])] == [advice]
     assert [each["id"] for each in _maps(by_line["tasks"])] == [advice]
     assert isinstance(by_name["count"], dict)
     assert by_name["count"]["total"] == 1
     assert wrong.status_code == 422
+    assert [[each["id"] for each in _maps(found["tasks"])] for found in both] == [[advice]] * 2
 
 
 def _maps(value: Json) -> list[JsonMap]:
@@ -153,11 +160,11 @@ def _maps(value: Json) -> list[JsonMap]:
 
 
 def test_a_terminal_asks_for_work_on_a_project(seat: Terminal) -> None:
-    words = ("add", "Fix it", "--project", "shop", "--files", "a.py, b.py", "--prd", "--json")
-    (task,) = _maps(seat.run(*words).json["tasks"])
+    words = ("add", "Fix it", "--project", "shop", "--files", "a.py, b.py")
+    (task,) = _maps(seat.run(*words, "--prd", "docs/prd.md#US-1", "--json").json["tasks"])
 
     assert task["assignedAgent"] == "project:shop"
-    assert task["context"] == {"files": ["a.py", "b.py"], "prd": True}
+    assert task["context"] == {"files": ["a.py", "b.py"], "prd": "docs/prd.md#US-1"}
 
 
 @pytest.mark.parametrize(
@@ -165,7 +172,7 @@ def test_a_terminal_asks_for_work_on_a_project(seat: Terminal) -> None:
     [
         (("--project", "shed"), "There is no project 'shed'; there is shop."),
         (("--files", "a.py"), "--files is about a project; say which one with --project."),
-        (("--prd",), "--prd is about a project; say which one with --project."),
+        (("--prd", "a.md"), "--prd is about a project; say which one with --project."),
         (("--project", "shop", "--text", "Hi"), "is no work on a project"),
         (("--project", "shop", "--dry-run"), "`remit rehearse contract` says"),
     ],
@@ -209,7 +216,7 @@ def test_the_list_has_a_tab_for_what_is_not_verified_once_there_is_something(
         before = look(served, "/tasks").text
         served.add("Why is it slow?", contract={"type": "advisory", "criteria": []})
         after = look(served, "/tasks").text
-        tab = look(served, "/tasks?q=contract%3Aadvisory").text
+        tab = look(served, "/tasks?q=is%3Aunverified").text
 
     assert "Not verified" not in before
     assert _tab(after, "All") == "2"

@@ -24,6 +24,7 @@ PATCH /api/conversations/{id}
 POST /api/conversations/{id}/turns
 POST /api/tasks/{id}/undo
 POST /api/tasks/{id}/seen
+POST /api/tasks/{id}/vouch
 POST /api/reviews/{id}/decision
 POST /api/reviews/{id}/later
 GET /api/push
@@ -48,7 +49,12 @@ POST /api/channels/{name}/test
 POST /api/channels/{name}/on
 POST /api/rules
 DELETE /api/rules/{id}
+POST /api/lessons/revert
+POST /api/reflections
 POST /api/calendars/sync
+POST /api/recall/rebuild
+DELETE /api/recall
+POST /api/cues/{id}/start
 POST /api/notices/test
 GET /api/tokens
 POST /api/tokens
@@ -75,6 +81,7 @@ PUBLIC: Final = """
 GET /healthz
 GET /hooks/whatsapp/{name}
 POST /hooks/whatsapp/{name}
+POST /hooks/in/{name}
 GET /feed/{name}
 GET /.well-known/agent-card.json
 GET /sw.js
@@ -326,9 +333,11 @@ def test_what_the_owner_called_back_no_agent_sends(house: Besieged, many: bool) 
     house.settle()
 
     assert "only a person sends it now" in told
-    assert _status(house, task) is Status.PAUSED
+    assert _status(house, task) is Status.NEEDS_REVIEW
     assert house.outbox.sent == []
-    house.patch(task, "resume")
+    again = ReviewId(house.review_of(task))
+    house.do(house.house.inbox.decide(again, Decision(Answered.APPROVE)))
+    house.clock.advance(timedelta(minutes=5))
     house.settle()
     assert len(house.outbox.sent) == 1
 

@@ -10,10 +10,13 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from remit.cli import tell
 from remit.model.caller import Scope
-from remit.model.codec import Json, JsonMap
+from remit.model.codec import Json, JsonMap, stamp
+from remit.model.event import Event
+from remit.model.ids import TaskId
 from remit.server import app
-from remit.store import callers
+from remit.store import callers, events
 from remit.store.callers import Token
 from remit.store.database import Tx
 from tests.doors.served import Served
@@ -136,6 +139,35 @@ def test_an_agent_entrusts_in_its_own_name_and_never_in_the_owner_s_words(served
     assert spoken.status_code == 403
     assert "its owner's words" in spoken.json()["detail"]
     assert served.get(f"/api/tasks/{served.add('By hand')}")["createdBy"] == "user"
+
+
+def test_what_an_agent_stops_is_written_down_as_its_own_and_not_the_owner_s(served: Served) -> None:
+    secret = _make(served, "stopper", "read", "write", agent=True)["secret"]
+    at = stamp(served.clock.now() + timedelta(days=3))
+    task, other = (served.add(each, scheduledFor=at) for each in ("Renew it", "Water it"))
+    served.settle()
+    held = _ask(served, secret, "PATCH", f"/api/tasks/{task}", {"action": "cancel"})
+    served.ask("PATCH", f"/api/tasks/{other}", {"action": "cancel"})
+
+    assert held.is_success, held.text
+    assert _last(served, task) == ("agent", "stopper")
+    assert _last(served, other) == ("owner", None)
+    said = [tell.sentence(each) for each in served.do(_told(served, task))]
+    assert said[-1] == "Cancelled. The agent stopper ordered it."
+
+
+async def _told(served: Served, task: str) -> list[Event]:
+    return await served.house.db.read(events.of_task, TaskId(task))
+
+
+def _last(served: Served, task: str) -> tuple[Json, Json]:
+    """Who did the last thing to a task, and through whom."""
+    log = served.get(f"/api/tasks/{task}/log")["log"]
+    assert isinstance(log, list)
+    moved = [each for each in log if isinstance(each, dict) and each.get("event") == "task.moved"]
+    data = moved[-1]["data"]
+    assert isinstance(data, dict)
+    return moved[-1]["actor"], data.get("through")
 
 
 # Making and taking back ---------------------------------------------------------------------------

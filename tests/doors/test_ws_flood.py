@@ -7,7 +7,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from tests.doors.served import Served
-from tests.doors.sockets import opened
+from tests.doors.sockets import LIMIT, opened
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_what_is_too_large_is_not_read_to_its_end(still: Served, size: int) -> N
             with suppress(ConnectionClosed):
                 ear.line.send(wish)
                 while True:
-                    assert json.loads(ear.line.recv(20))["type"] != "subscribed"
+                    assert json.loads(ear.line.recv(LIMIT))["type"] != "subscribed"
             heard = ear.line.protocol.close_rcvd
         assert heard is None or heard.code == 1009
         still.add("Still heard")

@@ -9,12 +9,49 @@ from tests.gate.corpus import Hostile, hostile
 
 CASES = hostile()
 FEWEST = 150
+# By the numbers of docs/attacks.md: what must be among the corpus, whatever else is.
+ATTACKS = {
+    6: ["tags: two pairs", "tags: the first pair quoted from a mail", "tags: three pairs"],
+    7: ["tags: nested", "tags: never closed", "tags: reversed", "tags: an extra close"],
+    8: [
+        *("place: in a fence", "place: in inline code", "place: in a comment"),
+        *("place: a fence opened within", "place: in an example"),
+        *("echo: the placeholder", "echo: the whole template", "echo: a rule"),
+    ],
+    9: [
+        *("spelling: upper case", "spelling: an attribute", "spelling: a space within"),
+        *("spelling: zero width within", "spelling: full width", "spelling: Cyrillic e"),
+    ],
+    10: [
+        *("decline: to the letter", "decline: a full stop", "decline: bold", "decline: quotes"),
+        *("decline: not applicable", "decline: a reason behind a dash", "decline: zero width"),
+        *("decline: Greek", "decline: full width"),
+    ],
+    11: ["empty: zero width", "empty: a Hangul filler", "empty: braille blanks"],
+    12: [
+        *("hidden: an override", "hidden: tag characters behind a text", "hidden: NUL"),
+        *("hidden: escape", "hidden: a high surrogate", "hidden: a low surrogate"),
+    ],
+    13: ["limit: one too many", "limit: an emoji too many"],
+    15: ["work: the marker", "id: a task", "id: without a prefix", "echo: our rule"],
+    16: [
+        *("secret: a known secret", "secret: a known secret in base64", "secret: a key in a link"),
+        *("secret: a known secret within base64", "secret: a known secret in percent signs"),
+    ],
+}
 
 
 def test_the_corpus_is_large_and_without_repeats() -> None:
     assert len(CASES) >= FEWEST
     assert len({case.name for case in CASES}) == len(CASES)
     assert {case.why for case in CASES} == set(gate.Why)
+
+
+@pytest.mark.parametrize("number", ATTACKS)
+def test_each_attack_on_the_gate_is_in_the_corpus(number: int) -> None:
+    names = {case.name for case in CASES}
+
+    assert [name for name in ATTACKS[number] if name not in names] == []
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

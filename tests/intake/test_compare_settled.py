@@ -32,7 +32,7 @@ def stored(say: str, found: Extraction) -> list[tuple[Task, list[Review]]]:
     made = [
         hear._task(ledger, message, n, ids, NOW) for n, ledger in enumerate(hear.ledgers(found), 1)
     ]
-    return [(task, list(hear._reviews(task, ledger, ids))) for task, ledger in made]
+    return [(task, list(hear.asking(task, ledger, ids))) for task, ledger in made]
 
 
 def answered(task: Task, reviews: list[Review], answer: str) -> Task:

@@ -254,6 +254,16 @@ _ON_THE_WAY = (
         )
         for reason in (_R.APPROVAL, _R.AUTH, _R.DELIVERABLE)
     ),
+    *(
+        _of(
+            f"calls it back: {reason}",
+            _A.OWNER,
+            (_S.DELIVERING, _S.NEEDS_REVIEW),
+            lambda c: _at_rest(c) and c.unsent > 0,
+            _ask(reason, _S.DELIVERING),
+        )
+        for reason in (_R.APPROVAL, _R.DELIVERABLE)
+    ),
     _of(
         "all sent",
         _A.COURIER,

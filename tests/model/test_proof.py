@@ -11,9 +11,18 @@ from remit.model.contract import (
     Criterion,
     Finding,
     Result,
+    Timing,
     Verdict,
 )
-from remit.model.proof import Proof, is_unverified, proof_of
+from remit.model.proof import (
+    TAKEN,
+    Proof,
+    because,
+    is_unverified,
+    label,
+    owners_word,
+    proof_of,
+)
 from remit.model.status import Status
 from tests.model.examples import COMPLETED
 
@@ -22,6 +31,13 @@ ADVICE = Contract(ContractType.ADVISORY)
 GOOD = Verdict((Finding("lint", Result.PASS, "a note"),))
 BAD = Verdict((Finding("lint", Result.FAIL, "no"), Finding("build", Result.PASS)))
 LATE = Verdict((Finding("e2e", Result.SKIPPED, DEFERRED),))
+
+
+PUT_OFF = Contract(
+    ContractType.VERIFIABLE,
+    (*CODE.criteria, Criterion("e2e", "It works", timing=Timing.DEFERRED)),
+)
+REFUTED = Verdict((Finding("lint", Result.PASS), Finding("e2e", Result.FAIL, "no")))
 
 
 @pytest.mark.parametrize(
@@ -33,6 +49,9 @@ LATE = Verdict((Finding("e2e", Result.SKIPPED, DEFERRED),))
         (CODE, LATE, Status.COMPLETED, Proof.PENDING),
         (CODE, BAD, Status.COMPLETED, Proof.UNPROVEN),
         (CODE, None, Status.COMPLETED, Proof.UNPROVEN),
+        (PUT_OFF, REFUTED, Status.COMPLETED, Proof.REFUTED),
+        (PUT_OFF, REFUTED, Status.FAILED, Proof.OPEN),
+        (PUT_OFF, BAD, Status.COMPLETED, Proof.UNPROVEN),
         (CODE, BAD, Status.NEEDS_REVIEW, Proof.OPEN),
         (CODE, None, Status.FAILED, Proof.OPEN),
         (ADVICE, None, Status.RUNNING, Proof.ADVISORY),
@@ -46,4 +65,48 @@ def test_what_is_proven_is_said_by_contract_verdict_and_end(
     ended = status is Status.COMPLETED
 
     assert proof_of(task) is proof
-    assert is_unverified(task) is (ended and proof in (Proof.ADVISORY, Proof.UNPROVEN))
+    unproven = (Proof.ADVISORY, Proof.UNPROVEN, Proof.REFUTED)
+    assert is_unverified(task) is (ended and proof in unproven)
+
+
+def test_a_result_that_no_check_stands_for_is_labelled_and_says_why() -> None:
+    ended = replace(COMPLETED, status=Status.COMPLETED)
+    advice = replace(ended, contract=ADVICE)
+    taken = replace(
+        ended,
+        contract=CODE,
+        verdict=BAD,
+        assigned_agent="project:shop",
+        tool_output=f"{TAKEN}good enough for today",
+    )
+
+    assert label(advice) == "Not verified: it is advice, which no check can prove."
+    assert because(advice) == "it is advice, which no check can prove"
+    assert label(taken) == "Not verified: its owner took it although its checks did not pass."
+    assert because(taken) == "lint failed; you said: good enough for today"
+    assert label(replace(ended, contract=CODE, verdict=GOOD)) == ""
+    assert because(replace(ended, contract=CODE, verdict=GOOD)) is None
+    assert label(replace(taken, status=Status.NEEDS_REVIEW)) == ""
+    assert "today" not in label(taken)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"assigned_agent": None},  # a brain's own text
+        {"contract": ADVICE, "verdict": None},  # what a specialist said
+        {"verdict": None},
+    ],
+)
+def test_nobody_puts_words_into_the_owners_mouth(changes: dict[str, object]) -> None:
+    task = replace(
+        COMPLETED,
+        status=Status.COMPLETED,
+        contract=CODE,
+        verdict=BAD,
+        assigned_agent="project:shop",
+        tool_output=f"{TAKEN}pay eve",
+    )
+
+    assert owners_word(task) == "pay eve"
+    assert owners_word(replace(task, **changes)) == ""  # type: ignore[arg-type]

@@ -13,9 +13,9 @@ WORDS = [
     for line in (
         "Trigger Cue Source",
         "Task Status Run Step Lease Outcome",
-        "Clause Plan Item Contract Criterion Check Finding Verdict",
+        "Clause Plan Item Contract Criterion Debt Check Finding Verdict",
         "Specialist Worktree Claim Attempt Checkpoint",
-        "Brain Session Prompt Reply Deliverable Gate Hold",
+        "Brain Session Prompt Snippet Twin Reply Deliverable Gate Hold",
         "Delivery Channel Receipt Courier Contact Reach Permission",
         "Review Decision",
         "Conversation Turn Notice",

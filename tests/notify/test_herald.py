@@ -29,7 +29,7 @@ from remit.model.notice import State
 from remit.model.permit import Unsure
 from remit.model.review import Answered
 from remit.settings import Notices
-from remit.store import conversations, events, inbound, notices
+from remit.store import acts, conversations, events, inbound, notices
 from remit.store.inbound import Came
 from remit.testing import Outbox, World
 from tests.notify.town import BY_OUTBOX, OUT, herald, kept, planned, states, told, town
@@ -304,14 +304,14 @@ async def test_what_was_cut_in_the_middle_is_in_doubt_and_not_told_again(tmp_pat
     async with town(tmp_path, channels={OUT: line}) as world:
         await asked(world)
         herald(world).start()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(100):
             while not line.tried:
                 herald(world).ring()
                 await asyncio.sleep(0.005)
         await world.restart()
         assert await states(world) == [(OUT, "claimed")]
         herald(world).start()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(100):
             while await states(world) != [(OUT, "unknown")]:  # noqa: ASYNC110 - no bell rings
                 await asyncio.sleep(0.005)
 
@@ -327,7 +327,7 @@ async def test_who_talks_here_is_told_here_and_a_quarter_of_an_hour_later_by_his
     async with town(tmp_path) as world:
         talk = (await world.house.talk.begin()).id
         turn = await world.house.talk.say(talk, "Good morning")
-        await world.house.talk.answered(turn, 10)
+        await world.house.talk.answered(turn, 100)
         await asked(world, "Something hopeless")
         assert await told(world) == []
         said = await world.house.db.read(conversations.turns, talk)
@@ -345,13 +345,38 @@ async def test_a_result_that_was_asked_for_elsewhere_is_not_brought_into_the_tal
 ) -> None:
     async with town(tmp_path, Notices()) as world:
         talk = (await world.house.talk.begin()).id
-        await world.house.talk.answered(await world.house.talk.say(talk, "Good morning"), 10)
+        await world.house.talk.answered(await world.house.talk.say(talk, "Good morning"), 100)
         await world.add("Find a park", channel="dashboard")
         await asked(world)
 
         said = await world.house.db.read(conversations.turns, talk)
         told_here = [t.content for t in said if t.role is Role.ASSISTANT][1:]
         assert [each.split()[-1] for each in told_here] == ["hold?"]  # the question alone
+
+
+async def test_who_clicks_on_the_dashboard_is_told_there_for_a_quarter_of_an_hour(
+    tmp_path: Path,
+) -> None:
+    async with town(tmp_path) as world:
+        await world.house.db.write(acts.note, world.now)
+        await asked(world, "Something hopeless")
+        assert await told(world) == []
+        assert {each.way for each in await kept(world)} == {"conversation"}
+
+        await world.run(timedelta(minutes=16))
+        await asked(world, "Another hopeless thing")
+        assert len(await told(world)) == 1
+
+
+async def test_who_clicked_after_he_wrote_by_a_channel_is_here_by_now(tmp_path: Path) -> None:
+    async with town(tmp_path, Notices()) as world:
+        talk = (await world.house.talk.begin(channel=OUT)).id
+        await world.house.talk.say(talk, "Good morning", channel=OUT)
+        await world.run(timedelta(minutes=2))
+        await world.house.db.write(acts.note, world.now)
+        await asked(world, "Something hopeless")
+
+        assert {each.way for each in await kept(world)} == {"conversation"}
 
 
 async def test_who_writes_by_a_channel_is_told_there_and_not_pushed(tmp_path: Path) -> None:

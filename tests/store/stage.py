@@ -9,11 +9,12 @@ from typing import Final
 import pytest
 
 from remit.errors import BadInput, IllegalMove, RemitError
-from remit.model.delivery import Delivery
+from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import WorkerId
 from remit.model.review import NEEDS_TEXT, OPTIONS, Answered, Decision
 from remit.model.status import ACTIVE, PAUSABLE, Actor, Reason, Status
 from remit.model.task import Priority
+from remit.model.undo import Undo
 from remit.store import events, moves, queue, reviews, tasks
 from tests.model.lifecycle_situations import Config
 from tests.store.legs import acts, review_of
@@ -84,7 +85,8 @@ class Stage:
 
     def _decisions(self) -> Iterator[Deed]:
         asked = [twin for twin in self.twins if twin.review is not None]
-        return (partial(self._decide, twin, answer) for twin in asked for answer in Answered)
+        yield from (partial(self._decide, twin, answer) for twin in asked for answer in Answered)
+        yield from (partial(self._call_back, twin) for twin in asked if self._lets_out(twin))
 
     def _wishes(self) -> Iterator[Deed]:
         return (partial(self._wish, twin, wish) for wish in WISHES for twin in self.twins)
@@ -258,6 +260,29 @@ class Stage:
         else:
             twin.adjust(asked=False)  # the model lets nobody ask while a task is paused
         twin.settled()
+
+    def _lets_out(self, twin: Twin) -> bool:
+        """Whether a yes would let something out, and nothing is out yet."""
+        parcels = self.scene.get(twin.id).delivery
+        unsent = parcels and all(each.status is DeliveryStatus.PENDING for each in parcels)
+        asks = twin.config.reason in (Reason.APPROVAL, Reason.DELIVERABLE)
+        return bool(unsent) and asks and twin.config.resume_to is Status.DELIVERING
+
+    def _call_back(self, twin: Twin) -> None:
+        """Say yes, and take it back before anything is claimed: it is asked as before."""
+        assert twin.review
+        reason, now = twin.config.reason, self.scene.now
+        answer = Answered.APPROVE if reason is Reason.APPROVAL else Answered.EDIT
+        said = Decision(answer, "Blue ones.")
+        self.scene.do(reviews.decide, twin.review, said, now, None, Undo(60))
+        twin.happens(f"decides: {answer}", Status.DELIVERING)
+        if not self._does(not twin.config.cancel, twin, moves.undo):
+            twin.review, twin.crashes, twin.due_at = None, 0, now + timedelta(seconds=60)
+            return
+        twin.happens(f"calls it back: {reason}")
+        twin.crashes = 0
+        kept = self.scene.do(reviews.get, twin.review)
+        assert (kept.decision, kept.draft) == (None, "Blue ones.")
 
     def _decided(self, twin: Twin, answer: Answered) -> None:
         to = {Answered.BACK: Status.RUNNING, Answered.DECLINE: Status.CANCELLED}

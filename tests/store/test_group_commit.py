@@ -173,13 +173,13 @@ async def test_a_reader_sees_one_moment_however_often_it_looks(path: Path, scene
     def look_twice(tx: Tx) -> tuple[int, int]:
         first = len(kept(tx)[0])
         looked.set()
-        assert go_on.wait(10)
+        assert go_on.wait(100)
         return first, len(kept(tx)[1])
 
     async with opened(path) as db:
         await db.write(tasks.admit, scene.task())
         reading = asyncio.create_task(db.read(look_twice))
-        await asyncio.to_thread(looked.wait, 10)
+        await asyncio.to_thread(looked.wait, 100)
         await db.write(tasks.admit, scene.task())
         go_on.set()
         assert await reading == (1, 1)
@@ -194,11 +194,11 @@ async def test_a_reader_does_not_wait_for_the_writer_nor_see_its_half(
     def write_slowly(tx: Tx) -> None:
         tasks.admit(tx, scene.task())
         written.set()
-        assert go_on.wait(10)
+        assert go_on.wait(100)
 
     async with opened(path) as db:
         writing = asyncio.create_task(db.write(write_slowly))
-        await asyncio.to_thread(written.wait, 10)
+        await asyncio.to_thread(written.wait, 100)
         assert await db.read(kept) == ([], [])
         go_on.set()
         await writing
@@ -236,10 +236,10 @@ def test_a_store_that_closes_first_writes_what_waits(path: Path, scene: Scene) -
     async def story() -> list[Task]:
         home.prepare(path)
         db = Sqlite(path)
+        assert await db.read(kept) == ([], [])  # so that a reader holds the file, too
         made = [scene.task() for _ in range(MOST_IN_A_COMMIT + 10)]
         writing = [asyncio.create_task(db.write(tasks.admit, task)) for task in made]
         await asyncio.sleep(0)
-        assert await db.read(kept) == ([], [])  # so that a reader holds the file, too
         await db.close()
         assert await asyncio.gather(*writing) == made
         with pytest.raises(StoreTrouble, match="closed"):
@@ -260,20 +260,20 @@ def test_a_writer_whose_loop_is_gone_ends_its_batch_in_peace(path: Path, scene: 
 
     def write_slowly(tx: Tx) -> None:
         started.set()
-        assert go_on.wait(10)
+        assert go_on.wait(100)
         tasks.admit(tx, scene.task())
 
     async def story() -> None:
         home.prepare(path)
         db.append(Sqlite(path))
         left = asyncio.create_task(db[0].write(write_slowly))
-        await asyncio.to_thread(started.wait, 10)
+        await asyncio.to_thread(started.wait, 100)
         left.cancel()
 
     asyncio.run(story())
     go_on.set()
     db[0]._batches.put(None)
-    db[0]._writer.join(10)
+    db[0]._writer.join(100)
 
     assert not db[0]._writer.is_alive()
     reopened = Scene(path)

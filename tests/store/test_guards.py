@@ -8,13 +8,15 @@ import pytest
 
 from remit.model import notice
 from remit.model.conversation import Action, Role
+from remit.model.debt import Owes
+from remit.model.deferred import Ends
 from remit.model.delivery import DeliveryStatus
 from remit.model.notice import News
 from remit.model.reply import Policy
 from remit.model.series import Fate, Missed, Overlap
 from remit.model.status import BY_PAIR, MOVES, PAUSABLE, TERMINAL, Reason, Status
 from remit.model.task import Creator, Priority, SourceKind, Taint, TaskType
-from remit.store import home
+from remit.store import cues, home
 from remit.store.occurrences import State
 from tests.store.scene import Scene
 
@@ -60,6 +62,9 @@ WORDS: dict[tuple[str, str], set[str]] = {
     ("turns", "role"): set(Role),
     ("turns", "task_action"): set(Action),
     ("mentions", "action"): set(Action),
+    ("inbound", "fate"): set(cues.Fate),
+    ("deferred", "ends"): set(Ends),
+    ("debts", "kind"): set(Owes),
 }
 
 

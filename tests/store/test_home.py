@@ -54,7 +54,7 @@ def test_a_second_process_is_told_who_works_here(tmp_path: Path) -> None:
         told = rf"process {first.pid}\b.*One process per directory"
         with pytest.raises(HomeLocked, match=told), home.lock(tmp_path):
             pass
-        second = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
+        second = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
         assert second.returncode != 0
         assert f"process {first.pid}" in second.stderr
         first.send_signal(signal.SIGKILL)
@@ -160,7 +160,7 @@ def test_a_killed_first_start_is_made_good_by_the_next(tmp_path: Path) -> None:
     )
     path = tmp_path / "agent.db"
     command = [sys.executable, "-c", code, str(path)]
-    assert subprocess.run(command, check=False, timeout=20).returncode == -signal.SIGKILL
+    assert subprocess.run(command, check=False, timeout=100).returncode == -signal.SIGKILL
 
     home.prepare(path)
 

@@ -40,6 +40,8 @@ WHOLE = {
     "find_conversation_on": "from the newest on, until one is of this channel",
     "last_event": "its first row, from the end",
     "list_calendars": "a few, as many as a person has",
+    "find_table": "a few tables, for who only looks",
+    "list_deferred": "the index holds only what waits",
     "list_refused_resources": "for who asks to see them",
     "list_granted_reviews": "the index holds only what is open",
     "list_open_reviews": "the index holds only what is open",
@@ -57,6 +59,14 @@ WHOLE = {
     "sweep_codes": "a handful, when a link is made",
     "list_unseen_results": "of the newest results, as many as are looked through",
     "list_views": "a few, as many as a person names",
+    "count_cues": "of what came in, for who asks to see it",
+    "count_snippets": "for who asks how the index stands",
+    "delete_snippets": "once, when the index is made anew",
+    "has_snippets": "its first row",
+    "list_cues": "from the newest on, for who asks to see them",
+    "list_lesson_reviews": "a change of the rules now and then, once a night",
+    "list_rule_versions": "a change of the rules now and then",
+    "list_waiting_cues": "the index holds only what waits",
     "sweep_keys": "now and then, of a day's keys",
 }
 INTENDED = {

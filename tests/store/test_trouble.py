@@ -163,7 +163,7 @@ def test_a_disk_that_takes_no_more_bytes_stops_nothing_for_good(tmp_path: Path) 
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=100,
         env={**os.environ, "PYTHONPATH": root},
     )
 
@@ -203,7 +203,7 @@ async def test_a_file_held_shorter_than_we_wait_is_waited_for(path: Path, scene:
             done, _ = await asyncio.wait({writing}, timeout=0.1)
             assert not done
             other.execute("COMMIT")
-            await asyncio.wait_for(writing, 10)
+            await asyncio.wait_for(writing, 100)
 
 
 async def test_a_store_cannot_be_opened_on_a_file_that_is_held_whole(path: Path) -> None:

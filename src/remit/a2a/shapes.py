@@ -5,6 +5,7 @@ from typing import Final
 
 from remit import __version__
 from remit.model.codec import JsonMap, stamp
+from remit.model.proof import label
 from remit.model.status import Reason, Status
 from remit.model.task import Task
 from remit.peer.desk import Seen
@@ -91,7 +92,7 @@ def artifact(seen: Seen) -> "JsonMap | None":
         "artifactId": "deliverable",
         "name": seen.task.title,
         "parts": [{"text": seen.deliverable, "mediaType": "text/markdown"}],
-        "metadata": {"taint": seen.task.taint.value},
+        "metadata": {"taint": seen.task.taint.value, "notVerified": label(seen.task) or None},
     }
 
 

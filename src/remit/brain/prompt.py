@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Final
 
 from remit.brain import outside
-from remit.model.contract import Contract, ContractType, Criterion, Timing
+from remit.model.contract import UNPROVEN, Contract, ContractType, Criterion
 from remit.model.plan import Plan
 from remit.model.reply import Memory, Prompt, Snippet
 from remit.model.task import Creator, SourceKind, Taint, Task
@@ -69,6 +69,10 @@ FIXED: Final = (_CHANNELS, _TRUST, _TICK_BY_LINE, _TICK_BY_TOOL, _FORMAT, _DECLI
 
 _MOST_NAMES: Final = 50  # of a channel; a long book is not told whole
 _HIS_WAYS: Final = frozenset({SourceKind.MANUAL, SourceKind.CONVERSATION})
+OUTSIDE: Final = "outside"  # where in the context of a task stands what came in by a door
+_DOORS: Final = frozenset(
+    {SourceKind.WEBHOOK, SourceKind.EMAIL, SourceKind.WHATSAPP, SourceKind.MANUAL}
+)
 _DAYS: Final = ("Mon", "Tues", "Wednes", "Thurs", "Fri", "Satur", "Sun")
 _MONTHS: Final = (
     *("January", "February", "March", "April", "May", "June", "July"),
@@ -106,7 +110,7 @@ def render(
     parts = [
         *_task(task, plan),
         _contract(plan.contract, task),
-        _section("What the owner said since", _bullets(task.notes)),
+        *_since(task.notes),
         time(now) if now else "",
     ]
     told = rules(standing, delivers=bool(plan.delivery))
@@ -137,9 +141,21 @@ def _few(reachable: Reachable) -> str:
     return ", ".join(["your owner", *names]) + (f" and {more} others" if more > 0 else "")
 
 
+def _since(notes: Sequence[str]) -> Sequence[str]:
+    """What came after the task: the owner's own words, and apart from them what checks found."""
+    his = [note for note in notes if not note.startswith(UNPROVEN)]
+    # Programs said it, of what a brain wrote: on one line nothing in it passes for a heading.
+    found = [" ".join(note.split()) for note in notes if note.startswith(UNPROVEN)]
+    return [
+        _section("What the checks found", _bullets(found)),
+        _section("What the owner said since", _bullets(his)),
+    ]
+
+
 def goes_on(task: Task, now: datetime | None = None) -> str:
     """What is said to a brain that has not ended, once the owner was asked."""
-    said = task.notes[-1] if task.notes else "Go on."
+    his = [note for note in task.notes if not note.startswith(UNPROVEN)]
+    said = his[-1] if his else "Go on."
     return _joined([f"The owner says: {said}", time(now) if now else ""])
 
 
@@ -153,6 +169,11 @@ def time(now: datetime) -> str:
 def _task(task: Task, plan: Plan) -> Sequence[str]:
     items = [item.description for item in plan.work]
     work = "" if items == [task.instructions] else _numbered(items)
+    if (carried := _carried(task)) is not None:
+        # What to do is his word; what it is to be done with, its title too, is not.
+        said = outside.mark(_joined([task.title, carried]), _whence(task))
+        lead = f"Task: see to what came in from {_whence(task)}, for your owner, as he says here:"
+        return [lead, task.instructions, _section("Work items", work), said]
     if is_his(task):
         return [f'Task: "{task.title}"', task.instructions, _section("Work items", work)]
     whence = _whence(task)
@@ -168,7 +189,15 @@ def is_his(task: Task) -> bool:
     """
     if task.taint is Taint.OWNER:
         return True
-    return task.created_by is not Creator.AGENT and task.source.kind in _HIS_WAYS
+    his_way = task.source.kind in _HIS_WAYS or _carried(task) is not None
+    return task.created_by is not Creator.AGENT and his_way
+
+
+def _carried(task: Task) -> str | None:
+    """What came in by a door, to be worked on as the owner says; None if nothing did."""
+    found = task.context.get(OUTSIDE)
+    ours = task.created_by is not Creator.AGENT and task.source.kind in _DOORS
+    return found if ours and isinstance(found, str) else None
 
 
 def _whence(task: Task) -> str:
@@ -207,9 +236,7 @@ _CHECKS: Final = {
 def _criterion(criterion: Criterion) -> str:
     """What is checked, for what, and when: `**E2E test** — the page opens (runs immediately)`."""
     name = _CHECKS.get(criterion.activity, criterion.activity.replace("-", " ").capitalize())
-    late = criterion.timing is Timing.DEFERRED
-    soon = "runs immediately" if criterion.activity == "e2e" else ""
-    when = "runs when the group ends" if late else soon
+    when = "runs immediately" if criterion.activity == "e2e" else ""
     how = "; ".join(each for each in (criterion.pattern, when) if each)
     return f"**{name}** — {criterion.description}" + (f" ({how})" if how else "")
 
@@ -225,6 +252,7 @@ def _recalled(memory: Memory) -> Sequence[str]:
         _section("What the runs before came to", summary),
         _section("What was sent already", reported),
         _section("Earlier runs of this work", "\n".join(map(_snippet, memory.snippets))),
+        _section("Earlier tasks like this one", "\n".join(map(_other, memory.alike))),
         _section("What the owner said about this work", _bullets(memory.facts)),
     ]
 
@@ -234,6 +262,13 @@ def _snippet(snippet: Snippet) -> str:
     if snippet.taint is Taint.OWNER:
         return f"- {said}"
     return outside.mark(said, "an earlier run, which read what others wrote")
+
+
+def _other(snippet: Snippet) -> str:
+    said = f"{snippet.task_id}, {snippet.title}: {snippet.text}"
+    if snippet.taint is Taint.OWNER:
+        return f"- {said}"
+    return outside.mark(said, "an earlier task, which read what others wrote")
 
 
 def _numbered(lines: Sequence[str]) -> str:

@@ -217,7 +217,15 @@ def _usage(messages: Iterable[ModelMessage]) -> Usage:
     responses = [message for message in messages if isinstance(message, ModelResponse)]
     tokens = [response.usage.total_tokens for response in responses]
     cents = math.ceil(sum(_price(response) for response in responses) * 100)
-    return Usage(sum(tokens), cents, len(responses), tokens[-1] if tokens else 0)
+    return Usage(
+        tokens=sum(tokens),
+        cents=cents,
+        requests=len(responses),
+        context=tokens[-1] if tokens else 0,
+        asked=sum(response.usage.input_tokens for response in responses),
+        answered=sum(response.usage.output_tokens for response in responses),
+        cached=sum(response.usage.cache_read_tokens for response in responses),
+    )
 
 
 def _price(response: ModelResponse) -> float:

@@ -77,6 +77,11 @@ class Toolbox:
         self._shelves = {shelf.name: shelf for shelf in shelves}
         self._redact = redact  # takes out what nobody may read
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What there is, tools and shelves of them; no shelf is opened to tell."""
+        return (*self._able, *self._shelves)
+
     async def offered(self, task: Task) -> tuple[Tool, ...]:
         """What the brain is told it may call: whatever is not denied outright."""
         others = await asyncio.gather(*(shelf.able() for shelf in self._shelves.values()))

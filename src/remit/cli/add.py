@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from remit import settings as house_settings
 from remit.cli import clock, codes, door, out, receipt, rest
 from remit.cli.door import Door
+from remit.cli.edit import moment
 from remit.cli.options import AsJson, Timeout, Wait, flag, free
 from remit.cli.order import Code, Order, Saying
 from remit.cli.out import Ink
@@ -27,7 +28,6 @@ from remit.model.task import Priority, Task
 from remit.settings import Settings
 from remit.store import messages, tasks
 from remit.store.glance import by_key, glance
-from remit.trigger import timer
 
 _TEXT: Final = ("--text", "-t")
 _WORK: Final = ("--work", "-w")
@@ -38,7 +38,7 @@ _WORK: Final = ("--work", "-w")
 class _Code:
     project: Annotated[str | None, flag("Work on the code of this project.")] = None
     files: Annotated[str | None, flag("Files of it that will change: src/a.py,src/b.py.")] = None
-    prd: Annotated[bool, flag("It is a story of a requirements document.")] = False
+    prd: Annotated[str | None, flag("A story of a document: docs/prd.md#US-1.")] = None
 
 
 _NONE: Final = _Code()
@@ -67,7 +67,7 @@ def add(  # noqa: PLR0913 - all that a person may say at once
     json: AsJson = False,
 ) -> int:
     """Entrust something, in your own words, and get a receipt of what was understood."""
-    settings, when = house_settings.load(), _moment(at, in_)
+    settings, when = house_settings.load(), moment(at, in_)
     order = Order(
         text=_whole(text),
         key=f"key:{key}" if key else f"cli:{os.urandom(16).hex()}",
@@ -189,18 +189,10 @@ def _whole(text: str) -> str:
 def _on(said: _Code) -> Code | None:
     if said.project is not None:
         return Code(said.project, tuple((said.files or "").split(",")), said.prd)
-    if said.files is not None or said.prd:
+    if said.files is not None or said.prd is not None:
         name = "files" if said.files is not None else "prd"
         raise BadInput(f"--{name} is about a project; say which one with --project.", field=name)
     return None
-
-
-def _moment(at: str | None, in_: str | None) -> datetime | None:
-    if at is not None and in_ is not None:
-        raise BadInput("Say either --at or --in, not both.", field="at")
-    if at is not None:
-        return timer.at(at, clock.now())
-    return timer.after(in_, clock.now()) if in_ is not None else None
 
 
 def _repeats(

@@ -5,6 +5,7 @@ someone is kept in the store, beside what the file says; the stricter word count
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, TypeAlias, cast
 
 from cyclopts import App
@@ -103,9 +104,20 @@ def add(
 
 
 @app.command
-def remove(name: _Name, /, *, json: AsJson = False) -> int:
+def remove(
+    name: _Name,
+    /,
+    *,
+    channel: Annotated[tuple[str, ...], flag("Only how this channel reaches them.")] = (),
+    alias: Annotated[tuple[str, ...], flag("Only what else you call them.")] = (),
+    json: AsJson = False,
+) -> int:
     """Take someone out of the book; what is meant for them asks you from then on."""
     settings = house_settings.load()
+    if channel or alias:
+        less = partial(entries.without, ways=channel, aliases=alias)
+        kept = entries.change(settings.home / FILE, name, less)
+        return _told(kept.name, f"{kept.name} is in {FILE} without it.", json=json)
     gone = entries.drop(settings.home / FILE, name)
     return _told(gone.name, f"{gone.name} is not in {FILE} any more.", json=json)
 

@@ -5,7 +5,7 @@ rests, and stops in good order.
 """
 
 import asyncio
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -15,11 +15,13 @@ from remit.brain.absent import NoBrain
 from remit.cli import clock
 from remit.cli.codes import TimedOut
 from remit.cli.order import Order, Saying
+from remit.cli.progress import part
 from remit.cli.watch import PAUSE, Watch
 from remit.errors import IllegalMove
 from remit.intake.heard import Message, rehearsed, told
 from remit.model.caller import OWNER, Scope
 from remit.model.codec import JsonMap, moment
+from remit.model.edit import Edit
 from remit.model.event import Kind
 from remit.model.ids import ReviewId, SeriesId, TaskId
 from remit.model.reply import Policy
@@ -27,9 +29,13 @@ from remit.model.review import Answered, Decision
 from remit.model.series import Missed, Overlap
 from remit.model.status import PAUSABLE, Status
 from remit.model.task import Source, SourceKind, Task
+from remit.model.view import View
 from remit.server.callers import Callers, shape
 from remit.server.files import token_of
+from remit.server.hooks_in import told as cue_told
+from remit.server.lesson_shapes import changed
 from remit.server.notice_shapes import notice
+from remit.server.recall import alike
 from remit.server.series_shapes import whole
 from remit.settings import Settings
 from remit.store import tasks
@@ -79,7 +85,9 @@ class Direct:
             cue = replace(cue, repeats=often, scheduled_for=often.first)
         if (code := order.code) is not None:
             known = self._house.settings.projects
-            cue = command.on_project(cue, code.project, known, code.files, prd=code.prd)
+            cue = command.on_project(
+                cue, code.project, known, code.files, prd=False if code.prd is None else code.prd
+            )
         return self._do(self._house.intake.admit(cue)).id
 
     def hear(self, saying: Saying) -> JsonMap:
@@ -103,6 +111,9 @@ class Direct:
         until = self._house.clock.now() + timedelta(hours=hours)
         self._do(self._house.inbox.later(review, until))
 
+    def edit(self, task: TaskId, change: Edit) -> None:
+        self._do(self._house.intake.edit(task, change))
+
     def pause(self, task: TaskId) -> None:
         self._do(self._house.owner.pause(task))
 
@@ -121,11 +132,20 @@ class Direct:
     def retry(self, task: TaskId, key: str) -> TaskId:
         return self._do(self._retry(task, key)).id
 
+    def vouch(self, task: TaskId) -> None:
+        self._do(self._house.owner.vouch(task))
+
     def run(self, task: TaskId) -> TaskId:
         return self._do(self._hasten(task))
 
     def order_series(self, series: SeriesId, verb: str, said: JsonMap) -> JsonMap:
         return self._do(self._order(series, verb, said))
+
+    def look_back(self) -> TaskId:
+        return self._do(self._house.reflection.now()).id
+
+    def revert_rules(self, change: int | None, *, force: bool) -> JsonMap:
+        return changed(self._do(self._house.reflection.revert(change, force=force)))
 
     def permit(self, contact: str, channel: str, policy: Policy) -> JsonMap:
         return self._do(self._house.permits.permit(contact, channel, policy))
@@ -137,8 +157,24 @@ class Direct:
         found = self._do(self._house.calendars.look())
         return sum(why is None for why in found.values())
 
+    def start_cue(self, name: str) -> JsonMap:
+        return cue_told(self._do(self._house.doors.begin(name)))
+
     def test_notice(self, way: str) -> JsonMap:
         return notice(self._do(self._house.herald.test(way)))
+
+    def recall_state(self) -> JsonMap:
+        return self._do(self._house.recollection.state())
+
+    def rebuild_recall(self, told: Callable[[float], None]) -> JsonMap:
+        return self._do(self._rebuild(told))
+
+    def turn_recall_off(self) -> JsonMap:
+        self._do(self._house.recollection.turn_off())
+        return self.recall_state()
+
+    def find_like(self, like: str, limit: int) -> JsonMap:
+        return {"alike": alike(self._do(self._house.recollection.like(like, limit)), View.S3)}
 
     def make_token(
         self, name: str, scopes: frozenset[Scope], *, agent: bool, days: int | None
@@ -164,6 +200,16 @@ class Direct:
 
     async def _retry(self, task: TaskId, key: str) -> Task:
         return await self._house.intake.admit(await self._house.owner.retry(task, key))
+
+    async def _rebuild(self, told: Callable[[float], None]) -> JsonMap:
+        recollection = self._house.recollection
+
+        async def tell() -> None:
+            told(part(await recollection.state()))
+
+        await recollection.rebuild()
+        await recollection.catch_up(tell)
+        return await recollection.state()
 
     async def _order(self, series: SeriesId, verb: str, said: JsonMap) -> JsonMap:
         owner, now = self._house.owner, self._house.clock.now()

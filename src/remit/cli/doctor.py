@@ -7,6 +7,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -65,6 +66,7 @@ def _look() -> Iterator[Finding]:
         yield _money(settings)
     yield from _channels(settings)
     yield from _told(settings)
+    yield from _doors(settings)
     if settings.projects:
         yield from _workshop(settings)
 
@@ -231,13 +233,22 @@ def _workshop(settings: Settings) -> Iterator[Finding]:
 
     from remit.specialist import census  # noqa: PLC0415
     from remit.verify.sandbox import Sandbox  # noqa: PLC0415
+    from remit.wiring.kinds import kinds  # noqa: PLC0415
 
     wrong = asyncio.run(Sandbox().trouble())
     yield Finding("sandbox", "fail" if wrong else "ok", wrong or "checks run in it, shut off")
-    for each in census.projects(settings.projects, settings.specialists):
+    for each in census.projects(settings.projects, settings.specialists, kinds(settings)):
         yield Finding("project", each.verdict, each.whole, each.todo)
     for each in census.specialists(settings.specialists, os.environ.get("PATH")):
         yield Finding("specialist", each.verdict, each.whole, each.todo)
+
+
+def _doors(settings: Settings) -> Iterator[Finding]:
+    """How work comes in from others."""
+    from remit.cli import door_state  # noqa: PLC0415 - as above
+
+    for each in door_state.every(settings, clock.now() - timedelta(days=1)):
+        yield Finding("door", each.verdict, f"{each.name}: {each.said}", each.todo)
 
 
 def _channels(settings: Settings) -> Iterator[Finding]:

@@ -1,6 +1,6 @@
 """One door for everything that writes: to the Remit that runs here, or straight into the file."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Final, Protocol
 
@@ -11,6 +11,7 @@ from remit.cli.watch import Watch
 from remit.errors import HomeLocked, Unreachable
 from remit.model.caller import Scope
 from remit.model.codec import JsonMap
+from remit.model.edit import Edit
 from remit.model.ids import ReviewId, SeriesId, TaskId
 from remit.model.reply import Policy
 from remit.model.review import Answered
@@ -42,6 +43,8 @@ class Door(Protocol):
     def later(self, review: ReviewId, hours: int) -> None:
         """Put a question off for some hours; it comes back by itself."""
 
+    def edit(self, task: TaskId, change: Edit) -> None: ...
+
     def pause(self, task: TaskId) -> None: ...
 
     def undo(self, task: TaskId) -> None: ...
@@ -57,8 +60,16 @@ class Door(Protocol):
 
     def retry(self, task: TaskId, key: str) -> TaskId: ...
 
+    def vouch(self, task: TaskId) -> None: ...
+
     def order_series(self, series: SeriesId, verb: str, said: JsonMap) -> JsonMap:
         """Pause, resume, end, skip, move or set a series; how it stands then."""
+
+    def look_back(self) -> TaskId:
+        """Look at what ended, now; which task does."""
+
+    def revert_rules(self, change: int | None, *, force: bool) -> JsonMap:
+        """Take a change of the rules or guidelines back; what was changed by that."""
 
     def permit(self, contact: str, channel: str, policy: Policy) -> JsonMap:
         """Say once and for all whether someone is written to; what holds now is told."""
@@ -69,8 +80,23 @@ class Door(Protocol):
     def sync_calendars(self) -> int:
         """Look at every calendar now; how many accounts answered."""
 
+    def start_cue(self, name: str) -> JsonMap:
+        """Begin what came in and was kept; what became of it."""
+
     def test_notice(self, way: str) -> JsonMap:
         """Tell over one way that this is a test; what came of it."""
+
+    def recall_state(self) -> JsonMap:
+        """How the index of tasks stands."""
+
+    def rebuild_recall(self, told: Callable[[float], None]) -> JsonMap:
+        """Make the index anew, and return when it is; `told` hears what part of it is done."""
+
+    def turn_recall_off(self) -> JsonMap:
+        """Delete the index, and keep none from now on."""
+
+    def find_like(self, like: str, limit: int) -> JsonMap:
+        """Tasks like one, or like some words."""
 
     def make_token(
         self, name: str, scopes: frozenset[Scope], *, agent: bool, days: int | None

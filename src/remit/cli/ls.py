@@ -10,8 +10,7 @@ from remit.cli import clock, find, out, words
 from remit.cli.options import AsJson, flag
 from remit.cli.out import Ink, Piece
 from remit.model.codec import Json
-from remit.model.contract import ContractType
-from remit.model.proof import is_unverified
+from remit.model.proof import because, is_unverified
 from remit.model.status import Status
 from remit.model.task import Priority, SourceKind, Task, TaskType
 from remit.model.view import View
@@ -31,7 +30,7 @@ def ls(  # noqa: PLR0913 - every flag is one
     source: Annotated[SourceKind | None, flag("Only what came in that way.")] = None,
     kind: Annotated[TaskType | None, flag("Only these.", "--type")] = None,
     priority: Annotated[Priority | None, flag("Only these.")] = None,
-    advisory: Annotated[bool, flag("Only what no check has proven.")] = False,
+    advisory: Annotated[bool, flag("Only what is not verified, and why.")] = False,
     text: Annotated[str | None, flag("Only those with these words.", "--query", "-q")] = None,
     limit: Annotated[int, flag("How many at most; 50 if not said.", "--limit", "-n")] = 50,
     cursor: Annotated[str | None, flag("Go on after this task.")] = None,
@@ -46,7 +45,7 @@ def ls(  # noqa: PLR0913 - every flag is one
         source=source,
         type=kind,
         priority=priority,
-        contract=ContractType.ADVISORY if advisory else None,
+        unverified=advisory,
         text=text,
         limit=search.MOST if all_ else limit,
         deleted=deleted,
@@ -62,7 +61,7 @@ def ls(  # noqa: PLR0913 - every flag is one
             for task in found:
                 out.line(task.id)
         else:
-            _print(tx, found, more)
+            _print(tx, found, more, why=advisory)
     return 0
 
 
@@ -84,14 +83,15 @@ def _parts(tx: Tx, wanted: Filter) -> Iterator[tuple[Task, ...]]:
         wanted = replace(wanted, before=page.next)
 
 
-def _print(tx: Tx, found: list[Task], more: str | None) -> None:
+def _print(tx: Tx, found: list[Task], more: str | None, *, why: bool) -> None:
     if not found:
         out.say(_nothing(tx))
         return
     now = clock.now()
     asking = reviews.asking(tx, [task.id for task in found])
     ranked = any(task.priority is not Priority.LOW for task in found)
-    head = ["ID", "STATUS", "WHEN", *(["PRIORITY"] if ranked else []), "TITLE"]
+    last = ["TITLE", "WHY"] if why else ["TITLE"]
+    head = ["ID", "STATUS", "WHEN", *(["PRIORITY"] if ranked else []), *last]
     rows: list[list[Piece]] = [[Ink(name, "dim") for name in head]]
     for task in found:
         row: list[Piece] = [
@@ -101,7 +101,7 @@ def _print(tx: Tx, found: list[Task], more: str | None) -> None:
         ]
         if ranked:
             row.append(task.priority.value)
-        rows.append([*row, task.title])
+        rows.append([*row, task.title, because(task) or ""] if why else [*row, task.title])
     out.table(rows)
     if more is not None:
         out.say(Ink(f"There are more: remit ls --cursor {more}, or --all.", "dim"))

@@ -25,7 +25,7 @@ class Code:
 
     project: str
     files: tuple[str, ...] = ()  # that will likely change
-    prd: bool = False  # a story of a requirements document
+    prd: str | None = None  # the requirements document, and after a # its story
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

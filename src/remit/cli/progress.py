@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from remit.cli import clock, out
+from remit.model.codec import JsonMap
 
 _PATIENCE: Final = 1.0  # nobody needs to be told about what takes less
 
@@ -34,6 +35,12 @@ def measured(text: str) -> Iterator[Callable[[float], None]]:
     with Progress(console=Console(stderr=True), transient=True) as bar:
         shown = bar.add_task(text, total=1.0)
         yield lambda part: bar.update(shown, completed=part)
+
+
+def part(state: JsonMap) -> float:
+    """How much of the tasks the index of recall holds."""
+    held, tasks = (int(str(state[name])) for name in ("snippets", "tasks"))
+    return min(1.0, held / tasks) if tasks else 1.0
 
 
 class _Quarters:

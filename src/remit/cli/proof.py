@@ -7,7 +7,7 @@ from remit.cli import out, words
 from remit.cli.out import Ink
 from remit.journal import tries
 from remit.journal.tries import Tries
-from remit.model.codec import Json, JsonMap, to_json
+from remit.model.codec import Json, JsonMap, stamp, to_json
 from remit.model.contract import (
     DEFERRED,
     Contract,
@@ -18,9 +18,10 @@ from remit.model.contract import (
     Result,
     Timing,
 )
-from remit.model.proof import Proof, proof_of
+from remit.model.proof import UNVERIFIED, Proof, owners_word, proof_of
 from remit.model.specialist import Ended
 from remit.model.task import Task
+from remit.store import deferred
 from remit.store.database import Tx
 
 SAYS: Final = {
@@ -30,6 +31,7 @@ SAYS: Final = {
     Proof.PENDING: "What can be checked now is good; the rest is checked when its group ends.",
     Proof.ADVISORY: "Not verified: it is advice, which no check can prove. Read it and judge.",
     Proof.UNPROVEN: "Not verified: you took it although its checks did not pass.",
+    Proof.REFUTED: "Not verified: what was checked when its group ended failed.",
 }
 _TYPES: Final = {
     ContractType.VERIFIABLE: "verifiable: checks decide",
@@ -41,6 +43,7 @@ _FROM: Final = {
     GeneratedFrom.USER: "made by you",
     GeneratedFrom.PRD: "made from a requirements document",
 }
+_OPEN: Final = ("later", "not yet")
 _RESULTS: Final = {
     Result.PASS: ("passed", "green"),
     Result.FAIL: ("failed", "red"),
@@ -62,14 +65,18 @@ def show(tx: Tx, task: Task) -> None:
     """The contract with what was found, then who tried."""
     known = tries.read(tx, task)
     if task.contract is not None:
-        _contract(tries.with_records(task, known), task.contract)
+        _contract(tries.with_records(task, known), task.contract, _ends(tx, task))
     _attempts(known)
 
 
 def facts(tx: Tx, task: Task) -> JsonMap:
     """The same, for programs."""
     found: list[Json] = [to_json(each) for each in tries.read(tx, task).attempts]
-    return {"attempts": found, "proof": proof_of(task).value}
+    waits: list[Json] = [
+        {"place": each.place, "group": each.batch.group.key, "since": stamp(each.since)}
+        for each in deferred.seen(tx, task)
+    ]
+    return {"attempts": found, "proof": proof_of(task).value, "waits": waits}
 
 
 def told(tx: Tx, task: Task) -> Iterator[str]:
@@ -77,6 +84,8 @@ def told(tx: Tx, task: Task) -> Iterator[str]:
     if task.contract is None:
         return
     yield SAYS[proof_of(task)]
+    if owners_word(task):
+        yield f"You said: {owners_word(task)}"
     verdict = task.verdict
     for each in verdict.findings if verdict else ():
         if each.result is Result.FAIL:
@@ -98,26 +107,36 @@ def matched(
         yield each, found
 
 
-def _contract(task: Task, contract: Contract) -> None:
+def _ends(tx: Tx, task: Task) -> str:
+    """What must end before the rest is checked."""
+    waits = deferred.seen(tx, task)
+    return f"when {waits[0].batch.group.said} ends" if waits else "when its group ends"
+
+
+def _contract(task: Task, contract: Contract, ends: str) -> None:
     out.line()
     out.line(Ink("Contract", "bold"))
     out.line(f"  {_TYPES[contract.type]}; {_FROM[contract.generated_from]}")
     findings = task.verdict.findings if task.verdict else ()
     for criterion, found in matched(contract, findings):
-        _criterion(criterion, found)
+        _criterion(criterion, found, ends)
     standing = proof_of(task)
-    style = {Proof.VERIFIED: "green", Proof.ADVISORY: "yellow", Proof.UNPROVEN: "yellow"}
-    out.line("  ", Ink(SAYS[standing], style.get(standing, "dim")))
+    style = {Proof.VERIFIED: "green", **dict.fromkeys(UNVERIFIED, "yellow")}
+    said = (
+        f"{SAYS[standing]} You said: {owners_word(task)}" if owners_word(task) else SAYS[standing]
+    )
+    out.line("  ", Ink(said, style.get(standing, "dim")))
 
 
-def _criterion(criterion: Criterion, found: Finding | None) -> None:
+def _criterion(criterion: Criterion, found: Finding | None, ends: str) -> None:
     word, style = _RESULTS[found.result] if found else ("not yet", "dim")
     if found is not None and found.error == DEFERRED:
         word = "later"
     pattern = f" ({criterion.pattern})" if criterion.pattern else ""
-    later = ", when its group ends" if criterion.timing is Timing.DEFERRED else ""
-    often = f", {words.count(found.attempts, 'time')}" if found and found.attempts > 1 else ""
-    took = f", {_seconds(found)}" if found and found.started_at and found.ended_at else ""
+    later = f", {ends}" if criterion.timing is Timing.DEFERRED and word in _OPEN else ""
+    known = found if word not in _OPEN else None
+    often = f", {words.count(known.attempts, 'time')}" if known and known.attempts > 1 else ""
+    took = f", {_seconds(known)}" if known and known.started_at and known.ended_at else ""
     said = f"{criterion.activity}: {criterion.description}{pattern}{later}{often}{took}"
     out.line("  ", Ink(f"[{word}]", style), f" {said}")
     if found is not None and found.error and found.error != DEFERRED:

@@ -41,6 +41,8 @@ def show(settings: Settings, told: JsonMap, *, serves: bool, read: bool) -> None
     if not found:
         _nothing(told)
     _questions(told)
+    for sentence in cast("Sequence[str]", told.get("alike", ())):
+        out.line(Ink(sentence, "yellow"))
     for task in found:
         out.say(Ink(f"See it with: remit show {refs[task.id]}", "dim"))
 

@@ -1,9 +1,12 @@
 """`remit rehearse contract`: how one would tell that a task is done, before anybody works on it."""
 
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final
 
+from remit import settings as house_settings
 from remit.cli import clock, codes, out
 from remit.cli.options import AsJson, flag, free
 from remit.cli.out import Ink, Piece
@@ -13,7 +16,8 @@ from remit.model.codec import Json, JsonMap
 from remit.model.contract import ContractType, Criterion, Timing
 from remit.model.s2 import criterion_json
 from remit.plan.activities import Paper, load
-from remit.plan.contract import Asked, Drafted, draft
+from remit.plan.contract import Asked, Drafted, Owed, draft
+from remit.plan.files import mentioned
 
 _MOST: Final = 20_000_000  # letters of a diff
 _MEANS: Final = {
@@ -30,7 +34,8 @@ def contract(  # noqa: PLR0913 - one flag a line, as they stand in the help
     files: Annotated[str | None, flag("Files that will change: a.py,b.md")] = None,
     diff: Annotated[str | None, flag("A file with a diff, as git writes it.")] = None,
     rules: Annotated[str | None, flag("A file of rules on top of ours: activities.yml")] = None,
-    prd: Annotated[bool, flag("It is a story of a PRD.")] = False,
+    prd: Annotated[str | None, flag("A story of a document: docs/prd.md#US-1.")] = None,
+    project: Annotated[str | None, flag("A project: its rules, and what its files owe.")] = None,
     prompt_for_advisory: Annotated[bool, flag("The project asks before advice.")] = False,
     json: AsJson = False,
 ) -> int:
@@ -42,16 +47,33 @@ def contract(  # noqa: PLR0913 - one flag a line, as they stand in the help
         said.strip(),
         named,
         _read(diff, "diff") if diff else "",
-        prd=prd,
+        prd=prd is not None,
         prompt_for_advisory=prompt_for_advisory,
     )
     papers = [Paper(rules, _read(rules, "rules"))] if rules else []
+    if project is not None:
+        mine, owed = _of_project(project, named or mentioned(said))
+        papers, asked = [*mine, *papers], replace(asked, owed=owed)
     found = draft(asked, load(*papers), clock.now())
     if json:
         out.emit(told(found))
     else:
         _show(found)
     return codes.WAITS if found.unsure else codes.DONE
+
+
+def _of_project(name: str, paths: Sequence[str]) -> tuple[list[Paper], Owed]:
+    """The rules of a project on top of ours, and what the files owe that would change."""
+    from remit.wiring import debts  # noqa: PLC0415 - only who names a project waits
+    from remit.wiring.proof import papers_of  # noqa: PLC0415
+
+    settings = house_settings.load()
+    known = settings.projects
+    if name not in known:
+        there = ", ".join(sorted(known)) or "none; name one as [projects.NAME] in settings.toml"
+        raise BadInput(f"There is no project {name!r:.60}; there is {there}.", field="project")
+    owed = debts.rehearsed(settings, name, paths, clock.now())
+    return papers_of(settings, known[name].path), owed
 
 
 def told(found: Drafted) -> JsonMap:

@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
 from typing import Final, cast
@@ -11,16 +12,19 @@ from urllib.parse import quote, urlsplit
 from remit.cli import clock, codes
 from remit.cli.codes import Refused, TimedOut
 from remit.cli.order import Order, Saying
+from remit.cli.progress import part
 from remit.cli.watch import PAUSE, Watch
 from remit.errors import Unreachable
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap, stamp
+from remit.model.edit import Edit
 from remit.model.ids import ReviewId, SeriesId, TaskId
 from remit.model.reply import Policy
 from remit.model.review import Answered
 from remit.model.task import Task
 
 ANSWER_LIMIT: Final = 30.0
+_LOOK_AGAIN: Final = 0.3  # seconds
 _CODES: Final = {
     HTTPStatus.BAD_REQUEST: codes.USAGE,
     HTTPStatus.UNPROCESSABLE_ENTITY: codes.USAGE,
@@ -53,7 +57,8 @@ class Remote:
         if order.priority is not None:
             body["priority"] = order.priority.value
         if (code := order.code) is not None:
-            body |= {"project": code.project, "files": list[Json](code.files), "prd": code.prd}
+            body |= {"project": code.project, "files": list[Json](code.files)}
+            body |= {} if code.prd is None else {"prd": code.prd}
         return TaskId(str(self._ask("POST", "/api/tasks", body, order.key)["id"]))
 
     def hear(self, saying: Saying) -> JsonMap:
@@ -71,6 +76,16 @@ class Remote:
 
     def later(self, review: ReviewId, hours: int) -> None:
         self._ask("POST", f"/api/reviews/{review}/later", {"hours": hours})
+
+    def edit(self, task: TaskId, change: Edit) -> None:
+        at, level = change.scheduled_for, change.priority
+        said: JsonMap = {
+            "title": change.title,
+            "instructions": change.instructions,
+            "scheduledFor": at.isoformat() if at else None,
+            "priority": level.value if level else None,
+        }
+        self._ask("PATCH", f"/api/tasks/{task}", {k: v for k, v in said.items() if v is not None})
 
     def pause(self, task: TaskId) -> None:
         self._act(task, "pause")
@@ -96,6 +111,16 @@ class Remote:
     def retry(self, task: TaskId, key: str) -> TaskId:
         return TaskId(str(self._ask("POST", f"/api/tasks/{task}/retry", {}, key)["id"]))
 
+    def vouch(self, task: TaskId) -> None:
+        self._ask("POST", f"/api/tasks/{task}/vouch", {})
+
+    def look_back(self) -> TaskId:
+        return TaskId(str(self._ask("POST", "/api/reflections", {})["id"]))
+
+    def revert_rules(self, change: int | None, *, force: bool) -> JsonMap:
+        said: JsonMap = {"change": change, "force": force}
+        return self._ask("POST", "/api/lessons/revert", said)
+
     def permit(self, contact: str, channel: str, policy: Policy) -> JsonMap:
         said: JsonMap = {"contact": contact, "channel": channel, "policy": policy.value}
         return self._ask("POST", "/api/contacts/permissions", said)
@@ -106,8 +131,28 @@ class Remote:
     def sync_calendars(self) -> int:
         return int(str(self._ask("POST", "/api/calendars/sync", {})["noted"]))
 
+    def start_cue(self, name: str) -> JsonMap:
+        return self._ask("POST", f"/api/cues/{name}/start", {})
+
     def test_notice(self, way: str) -> JsonMap:
         return self._ask("POST", "/api/notices/test", {"way": way})
+
+    def recall_state(self) -> JsonMap:
+        return self._ask("GET", "/api/recall")
+
+    def rebuild_recall(self, told: Callable[[float], None]) -> JsonMap:
+        state = self._ask("POST", "/api/recall/rebuild", {})
+        while not state["trouble"] and (so_far := part(state)) < 1:
+            told(so_far)
+            clock.pause(_LOOK_AGAIN)
+            state = self.recall_state()
+        return state
+
+    def turn_recall_off(self) -> JsonMap:
+        return self._ask("DELETE", "/api/recall")
+
+    def find_like(self, like: str, limit: int) -> JsonMap:
+        return self._ask("GET", f"/api/search?like={quote(like, safe='')}&limit={limit}")
 
     def make_token(
         self, name: str, scopes: frozenset[Scope], *, agent: bool, days: int | None

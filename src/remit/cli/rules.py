@@ -35,7 +35,11 @@ _NO_SCORE: Final = (
     "A rule asks for llm_score, but nobody is asked: set score = true under [priority]."
 )
 
+_CHANGED: Final = "remit.cli.rules_revert"  # loaded by who calls it, for it opens the door
+
 app = App(name="rules")
+app.command(f"{_CHANGED}:history", name="history", help="What lessons changed, newest first.")
+app.command(f"{_CHANGED}:revert", name="revert", help="Take a change of the rules back.")
 
 
 @app.default

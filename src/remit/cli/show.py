@@ -12,10 +12,12 @@ from remit.model.ids import TaskId
 from remit.model.review import Review
 from remit.model.run import Run
 from remit.model.specialist import PROJECT
+from remit.model.status import TERMINAL
 from remit.model.task import Task
 from remit.model.view import View
 from remit.model.view import show as view
 from remit.settings import home_of
+from remit.specialist.kept import Kept, where
 from remit.store import reviews, runs, tasks
 from remit.store.database import Tx
 from remit.store.glance import glance
@@ -44,7 +46,19 @@ def whole(tx: Tx, task_id: TaskId) -> JsonMap:
         "runs": [to_json(leg) for leg in legs],
         "reviews": [review_json(review) for review in asked],
         **proof.facts(tx, task),
+        "putAway": _put_away(task),
     }
+
+
+def _put_away(task: Task) -> "JsonMap | None":
+    """Where code work lies that was put away with its worktree."""
+    kept = _kept(task)
+    return {"branch": kept.branch, "repository": kept.repo} if kept else None
+
+
+def _kept(task: Task) -> Kept | None:
+    over = project_of(task) and task.status in TERMINAL
+    return where(home_of(os.environ) / "worktrees", task.id) if over else None
 
 
 def review_json(review: Review) -> JsonMap:
@@ -102,6 +116,8 @@ def _print_facts(task: Task, now: datetime) -> None:
     if task.spent.tokens:
         money = f", ${task.spent.cents / 100:,.2f}" if task.spent.cents else ""
         facts.append(("Cost", f"{task.spent.tokens:,} tokens{money}"))
+    if (kept := _kept(task)) is not None:
+        facts.append(("Work", f"put away on {kept.branch}; {kept.command}"))
     if task.retry_of:
         facts.append(("Retry of", str(task.retry_of)))
     left_out = task.context.get("left_out")

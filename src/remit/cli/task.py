@@ -1,4 +1,4 @@
-"""What the owner does to tasks: run, retry, pause, undo, resume, cancel, delete."""
+"""What the owner does to tasks: run, retry, pause, undo, resume, cancel, delete, vouch."""
 
 import os
 from collections.abc import Callable
@@ -25,7 +25,7 @@ def pause(*ids: Ids, json: AsJson = False) -> int:
 
 
 def undo(*ids: Ids, json: AsJson = False) -> int:
-    """Call back what you approved, while nothing of it is on its way; the task is paused."""
+    """Call back what you approved, while nothing of it is on its way; you are asked again."""
     return _each(ids, lambda way, task: way.undo(task), json=json)
 
 
@@ -42,6 +42,14 @@ def cancel(*ids: Ids, json: AsJson = False) -> int:
 def delete(*ids: Ids, json: AsJson = False) -> int:
     """Hide ended tasks; live ones are cancelled first. The journal keeps everything."""
     return _each(ids, lambda way, task: way.delete(task), json=json)
+
+
+def vouch(*ids: Ids, json: AsJson = False) -> int:
+    """Say that you have looked at what the session of ended tasks remembers: it counts as yours.
+
+    What the tasks came with, and all that is read from now on, stays what it is.
+    """
+    return _each(ids, lambda way, task: way.vouch(task), json=json)
 
 
 def run(*ids: Ids, wait: Wait = False, timeout: Timeout = None, json: AsJson = False) -> int:

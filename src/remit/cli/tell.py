@@ -5,15 +5,17 @@ from typing import Final
 
 from remit.cli import proof, words
 from remit.cli.out import Ink
+from remit.model import deferred
 from remit.model.codec import JsonMap, moment
 from remit.model.event import Event, Kind
 from remit.model.specialist import Ended
 from remit.model.status import Actor, Status
 from remit.store import rows
+from remit.store.through import told
 
 _STEPS: Final = {
     "plan_step": "Planned the work",
-    "retrieve_context": "Looked at earlier runs",
+    "retrieve_context": "Looked at earlier work",
     "execute_tool": "Thought it through",
     "verify": "Checked the work against its contract",
     "agreed": "Wrote down how one will tell that it is done",
@@ -26,7 +28,10 @@ _STEPS: Final = {
     "diff": "Drew what was changed",
     "publish": "Put the branch into your repository",
     "merge": "Went to bring it into your folder",
+    "put_off": "Put off what is checked when its group ends",
+    "owe": "Noted which files were taken unproven",
     "tidy": "Cleared the folder away",
+    "lesson": "Wrote down what became of a lesson",
 }
 _STYLE: Final = {
     "completed": "green",
@@ -59,7 +64,7 @@ _WISHES: Final = {
 
 def sentence(event: Event) -> str:
     """What happened, for a person."""
-    return _TELL[event.kind](event)
+    return told(event, _TELL[event.kind](event))
 
 
 def inked(event: Event) -> Ink:
@@ -84,7 +89,7 @@ def _moved(event: Event) -> str:
         return f"Ready, with priority {data['priority']} (rule: {data['rule']})."
     if event.actor is Actor.ENGINE:
         return f"Started: {words.plain(to)}."
-    if event.actor is Actor.OWNER:
+    if event.actor in (Actor.OWNER, Actor.AGENT):
         return _ordered(data, to)
     return _ended(data, to)
 
@@ -95,6 +100,8 @@ def _ordered(data: JsonMap, to: Status) -> str:
             return _full(f"Paused{_because(data)}")
         case Status.CANCELLED:
             return _full(f"Cancelled{_because(data)}")
+        case Status.NEEDS_REVIEW:
+            return _full(f"Waits for you{_because(data)}")
         case _:
             return f"May go on: {words.plain(to)}."
 
@@ -106,6 +113,8 @@ def _ended(data: JsonMap, to: Status) -> str:
     if to is Status.NEEDS_REVIEW:
         return _full(f"Waits for you{_because(data)}")
     word = words.plain(to).capitalize()
+    if to is Status.RUNNING and said:
+        word = "Not proven, goes back"
     return _full(f"{word}: {said}" if said else word)
 
 
@@ -131,6 +140,9 @@ def _step(event: Event) -> str:
     if "agent" in event.data:
         return _full(f"{event.data['agent']} {_tried(event.data)}")
     said = _STEPS.get(name, f"Did {name}")
+    recalled = event.data.get("recalled")
+    if isinstance(recalled, list) and recalled:
+        return f"{said}: {', '.join(map(str, recalled))}."
     nth = "turn" if name == "execute_tool" else "try"
     return f"{said}, {nth} {int(turn) + 1}." if turn.isdecimal() else f"{said}."
 
@@ -184,9 +196,14 @@ def _updated(event: Event) -> str:
     if "wish" in event.data:
         wish = event.data["wish"]
         return _WISHES.get(str(wish), "You took that back; it goes on.")
-    said = {"run now": "You said: run it now.", "deleted": "You deleted it; it is hidden."}
+    said = {
+        "run now": "You said: run it now.",
+        "deleted": "You deleted it; it is hidden.",
+        "vouched": "You vouched for what its session remembers.",
+        "twin": str(event.data.get("said")),
+    }
     what = str(event.data.get("what"))
-    return said.get(what, f"You changed it: {what}.")
+    return deferred.told(event.data) or said.get(what, f"You changed it: {what}.")
 
 
 def _permitted(event: Event) -> str:
@@ -229,4 +246,5 @@ _TELL: Final[Mapping[Kind, Callable[[Event], str]]] = {
         f"{event.data.get('title') or event.data.get('uid') or 'Something'} in the calendar"
         f" {event.data['account']}: {event.data['what']}, {event.data['why']}"
     ),
+    Kind.RULES_CHANGED: lambda event: _full(f"{event.data['file']}: {event.data['why']}"),
 }

@@ -32,6 +32,7 @@ from remit.store.redact import Quiet, Redactor
 from remit.wiring import House, opened, start
 
 PATIENCE: Final = 20  # tenths of a second for a command that holds the directory for a moment
+PARTING: Final = 10.0  # seconds to tell and to write down what happened until the end
 _ASKS: Final = "asks"
 _PORT: Final = ("--port", "-p")
 _BRAINS: Final = {
@@ -98,29 +99,36 @@ class _Up:
         await start(house)
         house.outfit.start()  # here alone: a command that works for a moment looks for nothing
         house.calendars.start()
+        house.reflection.start(house.journal)
+        await house.doors.start()
+        house.recollection.start()
         house.wishes.url = url
         house.herald.start()
-        logs = asyncio.create_task(keep_logs(house.journal, self._settings.logs))
-        logs.add_done_callback(_complain)
-        queue = asyncio.create_task(
-            keep_queue(house.journal, house.db, self._settings.home / FOLDER)
-        )
-        queue.add_done_callback(_complain_of_queue)
-        notices = asyncio.gather(
-            self._tell_notices(house, since), keep_told(house.journal, since, _collected())
-        )
+        await house.leftovers.start(house.journal)
+        house.deferred.start()
+        beside = self._beside(house, since)
         self._say_up(url, link, before)
         stop = asyncio.create_task(self._stop.wait())
         await asyncio.wait((stop, door), return_when=asyncio.FIRST_COMPLETED)
         door.cancel()
         closed = await asyncio.gather(door, return_exceptions=True)
         await house.engine.stop()
-        beside = (stop, logs, queue, notices)
-        for loop in beside:
-            loop.cancel()
-        await asyncio.gather(*beside, return_exceptions=True)
+        stop.cancel()
+        await _part(house, beside)
         if isinstance(closed[0], Exception):
             raise closed[0]
+
+    def _beside(self, house: House, since: int) -> "tuple[asyncio.Task[None], ...]":
+        """Those who follow what happens: they tell it, and write it down."""
+        logs = asyncio.create_task(keep_logs(house.journal, self._settings.logs))
+        logs.add_done_callback(_complain)
+        queue = asyncio.create_task(
+            keep_queue(house.journal, house.db, self._settings.home / FOLDER)
+        )
+        queue.add_done_callback(_complain_of_queue)
+        notices = asyncio.create_task(self._tell_notices(house, since))
+        told = asyncio.create_task(keep_told(house.journal, since, _collected()))
+        return logs, queue, notices, told
 
     def _heed_signals(self) -> None:
         loop = asyncio.get_running_loop()
@@ -135,7 +143,7 @@ class _Up:
         out.say(Ink("Stopping; steps that run may end first. Once more stops at once.", "dim"))
 
     async def _tell_notices(self, house: House, since: int) -> None:
-        async for event in house.journal.follow(since):
+        async for event in house.journal.follow(since, ends=True):
             # Most of what happens needs no word: the task is looked at only if there is one.
             if event.task_id is None or notify.remark(event, "") is None:
                 continue
@@ -208,6 +216,15 @@ def _collected() -> Telemetry | None:
     except otlp.Missing as missing:
         out.say(Ink(str(missing), "yellow"))
         return None
+
+
+async def _part(house: House, beside: "tuple[asyncio.Task[None], ...]") -> None:
+    """What has happened is told and written before we go; who cannot keep up is not waited for."""
+    house.journal.end()
+    await asyncio.wait(beside, timeout=PARTING)
+    for each in beside:
+        each.cancel()
+    await asyncio.gather(*beside, return_exceptions=True)
 
 
 def _complain(logs: "asyncio.Task[None]") -> None:

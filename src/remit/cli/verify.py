@@ -31,20 +31,23 @@ from remit.store.redact import Redactor
 from remit.verify import project, report, repository
 from remit.verify.command import CommandCheck, Terms
 from remit.verify.limits import Limits
-from remit.verify.presets import ACTIVITIES
+from remit.verify.presets import ACTIVITIES, Lacking
+from remit.verify.project import Ways
 from remit.verify.sandbox import Sandbox
 
 _MOST: Final = 1_000_000  # characters of a contract, or of a diff
 _STYLE: Final = {Result.PASS: "green", Result.FAIL: "red", Result.SKIPPED: "yellow"}
+_LATER: Final = "it is left for the end of its group; --all checks it now"
 _NAMES: Final = {"generatedFrom": "generated_from", "generatedAt": "generated_at"}
 
 
-def verify(
+def verify(  # noqa: PLR0913 - one flag a line, as they stand in the help
     *,
     contract: Annotated[Path | None, flag("A contract as JSON; else drafted from changes.")] = None,
     workspace: Annotated[Path, flag("The folder to check; else this one.")] = Path(),
     files: Annotated[list[str] | None, flag("Check as if these files had changed.")] = None,
     base: Annotated[str | None, flag("A commit: what decides is used as it was there.")] = None,
+    all_: Annotated[bool, flag("Also what is left for the end of a group, last.", "--all")] = False,
     seconds: Annotated[int | None, flag("How long one check may take; else 600.")] = None,
     json: AsJson = False,
 ) -> int:
@@ -59,7 +62,7 @@ def verify(
     commit = repository.commit(where, base) if base is not None else None
     wanted = _read(contract) if contract else _drafted(where, files or [], commit)
     terms = Terms(commit, also=_within(contract, where))
-    work = _Work(where, wanted, terms, _project(where, seconds), quiet=json)
+    work = _Work(where, wanted, terms, _project(where, seconds), quiet=json, late=all_)
     verdict = asyncio.run(work.verify())
     if json:
         told: JsonMap = {
@@ -79,6 +82,7 @@ class _Work:
     terms: Terms
     project: Project
     quiet: bool
+    late: bool  # whether what is left for the end of a group is checked too
 
     async def verify(self) -> Verdict:
         ways = await asyncio.to_thread(
@@ -91,16 +95,23 @@ class _Work:
         )
         limits = Limits(seconds=self.project.time_limit, memory=self.project.memory)
         check = CommandCheck(ways, Sandbox(limits), _Now(), terms=self.terms, redact=Redactor())
-        findings: list[Finding] = []
-        for number, criterion in enumerate(self.contract.criteria, start=1):
+        found: dict[int, Finding] = {}
+        criteria = self.contract.criteria
+        # What can wait is checked last: the quick ones are told first.
+        order = sorted(range(len(criteria)), key=lambda n: criteria[n].timing is Timing.DEFERRED)
+        for number, place in enumerate(order, start=1):
             if not self.quiet:
-                out.say(f"{number}/{len(self.contract.criteria)} {criterion.activity} …")
-            findings.append(await self._one(check, criterion))
-        return Verdict(tuple(findings), clock.now())
+                out.say(f"{number}/{len(criteria)} {criteria[place].activity} …")
+            found[place] = await self._one(check, ways, criteria[place])
+        return Verdict(tuple(found[place] for place in sorted(found)), clock.now())
 
-    async def _one(self, check: CommandCheck, criterion: Criterion) -> Finding:
+    async def _one(self, check: CommandCheck, ways: Ways, criterion: Criterion) -> Finding:
         if criterion.timing is Timing.DEFERRED:
-            return Finding(criterion.activity, Result.SKIPPED, DEFERRED)
+            way = ways.of(criterion.activity) if criterion.activity in ACTIVITIES else None
+            if isinstance(way, Lacking):
+                return Finding(criterion.activity, Result.SKIPPED, way.why)
+            if not self.late:
+                return Finding(criterion.activity, Result.SKIPPED, DEFERRED)
         if criterion.activity not in ACTIVITIES:
             why = "needs the words of a task or a model, which `remit verify` does not have"
             return Finding(criterion.activity, Result.SKIPPED, why)
@@ -174,7 +185,8 @@ def _tell(contract: Contract, verdict: Verdict) -> None:
         return
     for finding, said in report.lines(contract, verdict):
         out.line(Ink(said, _STYLE[finding.result]))
-        for line in (finding.error or "").splitlines():
+        error = _LATER if finding.error == DEFERRED else finding.error
+        for line in (error or "").splitlines():
             out.line(f"    {line}")
     out.line(Ink(report.summary(verdict), "green" if verdict.passed else "red"))
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from remit.cli.out import Ink
 from remit.model.delivery import Delivery
-from remit.model.review import MERGE, WORK, Answered, Review
+from remit.model.review import FIX, LESSON, MERGE, WORK, Answered, Review
 from remit.model.status import Status
 from remit.model.task import Task
 
@@ -48,6 +48,10 @@ _MEANT: Final = {
     (WORK, Answered.BACK): "try again",
     (WORK, Answered.ARRIVED): "I did it myself",
     (WORK, Answered.DROP): "take it unproven",
+    (LESSON, Answered.APPROVE): "put it in",
+    (LESSON, Answered.DROP): "leave it out, and do not propose it for 30 days",
+    (FIX, Answered.APPROVE): "fix it",
+    (FIX, Answered.DECLINE): "leave it",
     (MERGE, Answered.APPROVE): "merge it",
     (MERGE, Answered.DROP): "leave it on its branch",
 }
@@ -128,7 +132,7 @@ def _way(review: Review, answer: Answered) -> str:
     if answer is Answered.DROP and review.needs_text(answer):
         said = f'{said} -m "…"'
     about = (review.about or "").partition(":")[0]
-    return f"{said}  ({says(review, answer)})" if about in (WORK, MERGE) else said
+    return f"{said}  ({says(review, answer)})" if about in (WORK, MERGE, LESSON, FIX) else said
 
 
 def says(review: Review, answer: Answered) -> str:

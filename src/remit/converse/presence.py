@@ -6,10 +6,11 @@ from typing import Final
 from remit.model.conversation import SCHEDULED, Conversation, Turn
 from remit.model.ids import ConversationId
 from remit.model.task import Task, TaskType
-from remit.store import conversations
+from remit.store import acts, conversations
 from remit.store.database import Tx
 
 PRESENT: Final = timedelta(minutes=15)
+DASHBOARD: Final = "dashboard"
 
 
 def place(tx: Tx, task: Task, fresh: ConversationId, now: datetime) -> Conversation | None:
@@ -33,5 +34,24 @@ def planned(tx: Tx, fresh: ConversationId, now: datetime) -> Conversation:
 
 
 def present(tx: Tx, now: datetime) -> Turn | None:
-    """What the owner said last, if he may still be there."""
-    return conversations.last_of_owner(tx, now - PRESENT)
+    """What the owner said last, if he may still be there, and has not gone to the dashboard."""
+    turn, acted = conversations.last_of_owner(tx, now - PRESENT), _acted(tx, now)
+    if turn is None or (acted and acted > turn.said_at and turn.channel != DASHBOARD):
+        return None
+    return turn
+
+
+def channel(tx: Tx, now: datetime) -> str | None:
+    """Where the owner is: where he has just spoken, or on the dashboard if he did something there.
+
+    An open page is nobody's presence; a click is.
+    """
+    turn = present(tx, now)
+    if turn is not None:
+        return turn.channel
+    return DASHBOARD if _acted(tx, now) else None
+
+
+def _acted(tx: Tx, now: datetime) -> datetime | None:
+    last = acts.last(tx)
+    return last if last is not None and now - PRESENT < last <= now else None

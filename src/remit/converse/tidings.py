@@ -118,7 +118,8 @@ class Tidings:
     ) -> tuple[list[_Told], str]:
         turn = presence.present(tx, now)
         listens = bool(push.every(tx, now))
-        here = Here(now, turn.channel if turn else None, notices.digested(tx, now.date()), listens)
+        at = presence.channel(tx, now)
+        here = Here(now, at, notices.digested(tx, now.date()), listens)
         found: list[_Told] = []
         for event in worth:
             task = tasks.get(tx, event.task_id) if event.task_id else None
@@ -126,8 +127,7 @@ class Tidings:
             posts = self._tells.posts(telling, task, here) if telling else ()
             if telling is not None and (posts := _untold(tx, telling, posts)):
                 said = [post for post in posts if post.way == CONVERSATION]
-                near = turn if said and said[0].instead else None
-                place = _place(tx, task, near, fresh, now) if said else None
+                place = _place(tx, task, turn, fresh, now, said[0]) if said else None
                 found.append(_Told(telling, event.at, _kept(posts, place), place))
         return found, here.channel or "dashboard"
 
@@ -169,13 +169,20 @@ def _happened(tx: Tx, since: int) -> list[Event]:
 
 
 def _place(
-    tx: Tx, task: Task | None, near: Turn | None, fresh: ConversationId, now: datetime
+    tx: Tx, task: Task | None, turn: Turn | None, fresh: ConversationId, now: datetime, post: Post
 ) -> Conversation | None:
-    """Where something is said; what was born nowhere, near what its owner has just said, if so."""
+    """Where something is said; what was born nowhere, near what its owner has just said, if so.
+
+    Who only clicked is told there what he would else have been told elsewhere.
+    """
     if task is None:
         return presence.planned(tx, fresh, now)
-    here = conversations.get(tx, near.conversation_id) if near else None
-    return presence.place(tx, task, fresh, now) or here
+    found = presence.place(tx, task, fresh, now)
+    if found is not None or not post.instead:
+        return found
+    if turn is None:
+        return presence.planned(tx, fresh, now)
+    return conversations.get(tx, turn.conversation_id)
 
 
 def _untold(tx: Tx, telling: Telling, posts: tuple[Post, ...]) -> tuple[Post, ...]:

@@ -32,6 +32,7 @@ _OURS: Final = (
     "wrapped in xml tags",
     "earlier runs of this work",
     "what the owner said since",
+    "what the checks found not proven yet",
     "complete the work items above",
 )
 _TALK: Final = (

@@ -17,8 +17,8 @@ from remit.model.ids import Ids, TaskId
 from remit.model.plan import Became, Clause, Request, Rule
 from remit.model.task import Creator, Cue, Priority, Task, TaskType
 from remit.ports import Clock
-from remit.store import edits, tasks
-from remit.store.database import Database
+from remit.store import edits, tasks, through
+from remit.store.database import Database, Tx
 
 MOST_TITLE: Final = 300
 MOST_TEXT: Final = 100_000
@@ -59,10 +59,17 @@ class Intake:
         task = make(cue, self._ids, self._clock.now())
         return await self._db.write(tasks.admit, task)
 
-    async def edit(self, task_id: TaskId, change: Edit, version: str | None = None) -> Task:
+    async def edit(
+        self,
+        task_id: TaskId,
+        change: Edit,
+        version: str | None = None,
+        by: str | None = None,
+    ) -> Task:
         """Change what has not begun, as strictly as it was taken in.
 
-        If a version is named, only if the task is still as it was seen.
+        If a version is named, only if the task is still as it was seen. `by` is the program that
+        changes it, if the owner does not himself.
         """
         if change.is_empty:
             raise BadInput("Nothing is to be changed; say title, instructions or another field.")
@@ -82,9 +89,9 @@ class Intake:
         )
         title = change.title.strip() if change.title is not None else None
         change = replace(change, title=title, delivery=sends)
-        if version is None:
-            return await self._db.write(edits.edit, task_id, change, now)
-        return await self._db.write(tasks.matching, version, edits.edit, task_id, change, now)
+        if by is not None:
+            return await self._db.write(through.by(by, _edit), task_id, change, version, now)
+        return await self._db.write(_edit, task_id, change, version, now)
 
     async def hear(self, message: Message) -> Heard:
         """Store all that a message asks for, durably; the same message twice is the same tasks."""
@@ -112,6 +119,12 @@ class Intake:
         if self._ear is None:
             raise BadInput("This house takes tasks, not messages; say title, work and delivery.")
         return self._ear
+
+
+def _edit(tx: Tx, task_id: TaskId, change: Edit, version: str | None, now: datetime) -> Task:
+    if version is None:
+        return edits.edit(tx, task_id, change, now)
+    return tasks.matching(tx, version, edits.edit, task_id, change, now)
 
 
 def make(cue: Cue, ids: Ids, now: datetime) -> Task:

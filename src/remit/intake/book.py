@@ -75,6 +75,10 @@ class Contacts:
             raise BadInput(self.complaint or "", field="contacts")
         return self._book
 
+    def bare(self) -> Book:
+        """A book that knows nobody but the owner, and every channel of the house."""
+        return Book(self._owner, self._channels)
+
     @property
     def channels(self) -> tuple[str, ...]:
         """The names of the channels that the house has."""

@@ -47,18 +47,20 @@ class CommandReader:
 
     async def read(self, text: str, now: datetime, zone: ZoneInfo, book: Book) -> Extraction:
         found = extract(text, now=now, zone=zone, book=book) if self._names else None
-        if found is None or not any(self._named(draft) for draft in found.tasks):
+        told = assigned(found, self._names) if found else None
+        if told is None or not any(draft.agent for draft in told.tasks):
             return await self._reader.read(text, now, zone, book)
-        return replace(found, tasks=tuple(self._assigned(draft) for draft in found.tasks))
+        return told
 
-    def _assigned(self, draft: Draft) -> Draft:
-        name = self._named(draft)
-        return replace(draft, agent=f"command:{name}", needs_brain=False) if name else draft
 
-    def _named(self, draft: Draft) -> str | None:
-        if len(draft.work) != 1:
-            return None
-        return named_command(draft.work[0].description, self._names)
+def assigned(found: Extraction, names: Collection[str]) -> Extraction:
+    """What was read, with each task that only asks for a command given to it."""
+    return replace(found, tasks=tuple(_assigned(draft, names) for draft in found.tasks))
+
+
+def _assigned(draft: Draft, names: Collection[str]) -> Draft:
+    name = named_command(draft.work[0].description, names) if len(draft.work) == 1 else None
+    return replace(draft, agent=f"command:{name}", needs_brain=False) if name else draft
 
 
 def named_command(text: str, names: Collection[str]) -> str | None:

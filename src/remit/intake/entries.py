@@ -6,7 +6,7 @@ and of everyone else what it said before.
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,6 +35,37 @@ def put(path: Path, entry: Entry) -> Entry:
     after = tuple(new if each is old else each for each in before)
     _replace(path, raw, _with(raw, before.index(old), new), after)
     return new
+
+
+def change(path: Path, name: str, to: Callable[[Entry], Entry]) -> Entry:
+    """Put what an entry becomes in its place; return it."""
+    raw = _read(path)
+    before = parse(raw)
+    old = _named(before, name)
+    if old is None:
+        raise NotFound("contact", name)
+    new = to(old)
+    other = _named([each for each in before if each is not old], new.name)
+    if other is not None:
+        raise BadInput(f"{other.name!r:.60} is in {FILE} already.", field="name")
+    after = tuple(new if each is old else each for each in before)
+    _replace(path, raw, _with(raw, before.index(old), new), after)
+    return new
+
+
+def without(entry: Entry, ways: Iterable[str], aliases: Iterable[str] = ()) -> Entry:
+    """An entry that is not reached there any more, or not called so."""
+    gone, names = frozenset(ways), frozenset(map(fold, aliases))
+    for each in sorted(gone - entry.lines.keys()):
+        there = ", ".join(entry.lines) or "none"
+        sentence = f"{entry.name} has no address under {each!r:.60}; there is {there}."
+        raise BadInput(sentence, field="channels")
+    return replace(
+        entry,
+        aliases=tuple(each for each in entry.aliases if fold(each) not in names),
+        lines={name: line for name, line in entry.lines.items() if name not in gone},
+        policy={name: said for name, said in entry.policy.items() if name not in gone},
+    )
 
 
 def drop(path: Path, name: str) -> Entry:

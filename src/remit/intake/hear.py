@@ -75,7 +75,7 @@ class Ear:
             return Heard((), (), found.answer, found.clauses, found.questions)
         now = self._clock.now()
         made = [_task(each, message, n, self._ids, now) for n, each in enumerate(ledgers(found), 1)]
-        asked = [review for task, each in made for review in _reviews(task, each, self._ids)]
+        asked = [review for task, each in made for review in asking(task, each, self._ids)]
         stored = await self._db.write(messages.entrust, [task for task, _ in made], asked)
         if stored[0].id != made[0][0].id:
             return await self._again(message, stored)
@@ -240,6 +240,8 @@ def _task(ledger: Ledger, message: Message, n: int, ids: Ids, now: datetime) -> 
         scheduled_for=draft.scheduled_for,
         repeats=Repeats(rule.rule, rule.zone, rule.first) if rule else None,
         assigned_agent=draft.agent,
+        context=message.context,
+        taint=message.taint,
     )
     task = admit.make(cue, ids, now)
     request = Request(message.text, ledger.clauses)
@@ -247,7 +249,8 @@ def _task(ledger: Ledger, message: Message, n: int, ids: Ids, now: datetime) -> 
     return replace(task, type=draft.type, request=request, gaps=gaps), ledger
 
 
-def _reviews(task: Task, ledger: Ledger, ids: Ids) -> Iterator[Review]:
+def asking(task: Task, ledger: Ledger, ids: Ids) -> Iterator[Review]:
+    """The questions to open about a task that leaves something open."""
     for gap, sentence in ledger.gaps:
         yield Review(
             id=ids.review(),

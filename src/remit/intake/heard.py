@@ -1,7 +1,7 @@
 """What the owner said, and what was understood of it, as it is told to whoever asked."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from remit.intake.extract import Draft, Extraction
@@ -12,7 +12,7 @@ from remit.model.delivery import Delivery
 from remit.model.plan import Clause, Gap
 from remit.model.review import Review
 from remit.model.series import Repeats
-from remit.model.task import Priority, Source, Task
+from remit.model.task import Priority, Source, Taint, Task
 from remit.model.view import View, show
 
 
@@ -25,6 +25,8 @@ class Message:
     scheduled_for: datetime | None = None
     priority: Priority | None = None
     repeats: Repeats | None = None
+    context: JsonMap = field(default_factory=dict)  # what is known of it besides
+    taint: Taint = Taint.OWNER  # less, if others' words came along with his
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,7 @@ class Heard:
     answer: Talk | None = None
     clauses: tuple[Clause, ...] = ()
     unasked: tuple[Question, ...] = ()
+    alike: tuple[str, ...] = ()  # a sentence for each task that looks like another
 
 
 def told(heard: Heard, view: View = View.S3) -> JsonMap:
@@ -45,6 +48,7 @@ def told(heard: Heard, view: View = View.S3) -> JsonMap:
         "clauses": list(_clauses(heard)),
         "questions": list(_questions(heard)),
         "answer": to_json(heard.answer),
+        "alike": list[Json](heard.alike),
     }
 
 
@@ -55,6 +59,7 @@ def rehearsed(found: Extraction) -> JsonMap:
         "clauses": to_json(found.clauses),
         "questions": [_unasked(each, found.clauses) for each in found.questions],
         "answer": to_json(found.answer),
+        "alike": [],
     }
 
 

@@ -93,7 +93,8 @@ def _in_time(made: Settled, asked: Asked) -> Settled:
     """A time that passed while an answer was waited for is asked about."""
     task = made.task
     late = task.scheduled_for is not None and task.scheduled_for <= asked.now
-    if made.over or task.gaps or not late or task.repeats:
+    # A slot is run late: what was asked about it is what held it up.
+    if made.over or task.gaps or not late or task.repeats or task.slot:
         return made
     clauses = request_of(task).clauses
     at = next((n for n, each in enumerate(clauses, 1) if each.became is Became.TIME), 1)

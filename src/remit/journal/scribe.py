@@ -62,12 +62,24 @@ class Scribe:
 
 
 def mend(path: Path) -> int:
-    """Cut off a torn last line; return the place of the last whole one."""
-    if not path.exists():
+    """Cut off what is torn or no line of ours at the end; return the place of the last good one."""
+    try:
+        file = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
+    except FileNotFoundError:
         return 0
-    whole = path.read_bytes()
-    kept = whole[: whole.rfind(b"\n") + 1]
-    if len(kept) != len(whole):
-        os.truncate(path, len(kept))
-    lines = kept.splitlines()
-    return int(json.loads(lines[-1])["seq"]) if lines else 0
+    with open(file, "r+b") as log:  # noqa: PTH123
+        lines = log.read().splitlines(keepends=True)
+        while lines and _place(lines[-1]) is None:
+            lines.pop()
+        log.truncate(sum(map(len, lines)))
+    return (_place(lines[-1]) or 0) if lines else 0
+
+
+def _place(line: bytes) -> int | None:
+    """Where a line stands in the journal; None if it is not whole, or does not say."""
+    try:
+        told = json.loads(line) if line.endswith(b"\n") else None
+    except (ValueError, RecursionError):
+        return None
+    place = told.get("seq") if isinstance(told, dict) else None
+    return place if isinstance(place, int) else None

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from remit.model.codec import JsonMap, stamp, text_of
+from remit.model.codec import JsonMap, line_of, stamp
 from remit.model.event import Event, Kind
 from remit.model.status import Actor
 
@@ -13,8 +13,8 @@ _SPEAKS: Final = {
 
 
 def line(event: Event) -> str:
-    """One line of JSON; a newline in a text cannot break it."""
-    return text_of(record(event)) + "\n"
+    """One line of JSON; a newline in a text cannot break it, of whatever kind it is."""
+    return line_of(record(event))
 
 
 def record(event: Event) -> JsonMap:

@@ -3,6 +3,7 @@
 from typing import Final
 
 from remit.model.codec import Json, JsonMap, stamp
+from remit.model.proof import label
 from remit.model.status import Status
 from remit.peer.desk import Seen
 
@@ -42,6 +43,7 @@ TASK_SCHEMA: Final[JsonMap] = {
         "waitsForOwner": {"type": "boolean"},
         "url": {"type": "string", "description": "Where a person decides, or looks."},
         "deliverable": {**_MAYBE, "description": "What was sent; null before that."},
+        "notVerified": {**_MAYBE, "description": "Why no check stands for it; null if one does."},
     },
     "required": ["id", "title", "status", "says", "taint", "waitsForOwner", "url", "deliverable"],
 }
@@ -62,6 +64,7 @@ def task(seen: Seen) -> JsonMap:
         "waitsForOwner": seen.waits,
         "url": seen.url,
         "deliverable": seen.deliverable,
+        "notVerified": label(seen.task) or None,
     }
 
 

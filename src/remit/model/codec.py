@@ -18,11 +18,18 @@ T = TypeVar("T")
 _ENCODE: Final = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True
 ).encode
+# JSON lets these stand in a text as they are; many a reader of lines begins a new one there.
+_BREAKS: Final = {ord(each): f"\\u{ord(each):04x}" for each in "\x85\u2028\u2029"}
 
 
 def text_of(value: Json) -> str:
     """Write JSON so that equal values give equal text."""
     return _ENCODE(value)
+
+
+def line_of(value: Json) -> str:
+    """The same as one line of a file, whatever its reader takes for the end of a line."""
+    return _ENCODE(value).translate(_BREAKS) + "\n"
 
 
 def to_json(value: object) -> Json:

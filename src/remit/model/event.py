@@ -31,6 +31,7 @@ class Kind(StrEnum):
     CHANNEL_OFF = "channel.off"
     CHANNEL_ON = "channel.on"
     CALENDAR_NOTED = "calendar.noted"
+    RULES_CHANGED = "rules.changed"
 
 
 GENESIS: Final = bytes(32)

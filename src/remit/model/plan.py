@@ -100,11 +100,3 @@ class Guideline:
     """A standing word of the owner to the brain."""
 
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Lesson:
-    """What a finished task taught: a proposal, until the owner accepts it."""
-
-    text: str
-    learned_from: str

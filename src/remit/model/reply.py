@@ -92,6 +92,9 @@ class Usage:
     cents: int = 0
     requests: int = 0
     context: int = 0  # tokens that the last request and its answer held together
+    asked: int = 0  # of the tokens those that went in, as far as the vendor tells them apart
+    answered: int = 0
+    cached: int = 0  # of those that went in: what the vendor had from before, and charges less for
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +144,8 @@ class Memory:
     summary: str = ""  # what the runs before those came to
     facts: tuple[str, ...] = ()  # what the owner said about the work, in his own words
     reported: tuple[str, ...] = ()  # what was sent already, a line each, oldest first
-    taint: Taint = Taint.OWNER  # of the least trusted thing that those runs have read
+    taint: Taint = Taint.OWNER  # of the least trusted thing that any of it has read
+    alike: tuple[Snippet, ...] = ()  # other work like this, the best first
 
 
 @dataclass(frozen=True, slots=True)

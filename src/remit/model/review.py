@@ -46,10 +46,14 @@ ABOUT: Final[dict[str, tuple[Answered, ...]]] = {
     "budget": (_APPROVE, _DECLINE),
     "merge": (_APPROVE, _BACK, _DROP, _DECLINE),
     "work": (_BACK, _ARRIVED, _DROP, _DECLINE),
+    "fix": (_APPROVE, _DECLINE),
+    "lesson": (_APPROVE, _DROP, _DECLINE),
 }
 
 WORK: Final = "work"  # everybody who could do it has tried
 MERGE: Final = "merge"  # `merge:<branch>`: proven work, on its way to the owner's own folder
+FIX: Final = "fix"  # what was checked when its group ended failed; shall it be mended
+LESSON: Final = "lesson"  # `lesson:<key>`: a change of the owner's own rules or guidelines
 SEND: Final = "send"  # `send:{…}`: to whom it would go, as it is kept if he says always
 
 NEEDS_TEXT: Final = frozenset({Answered.EDIT, Answered.BACK, Answered.ANSWER})
@@ -74,12 +78,14 @@ class Review:
     question: str
     resume_to: Status
     evidence: str = ""
-    about: str | None = None  # the delivery, or `call:…`, `send:…`, `budget`, `merge:…`, `work`
+    # The delivery, or `call:…`, `send:…`, `budget`, `merge:…`, `work`, `fix`, `lesson:…`.
+    about: str | None = None
     digest: str | None = None  # what exactly would be approved
     id: ReviewId | None = None
     opened_at: datetime | None = None
     later_until: datetime | None = None  # the owner has put it off till then
     decision: Decision | None = None
+    draft: str | None = None  # after he called a yes back: what he had written with it, or nothing
 
     def needs_text(self, answer: Answered) -> bool:
         """Whether an answer says nothing without a text: what is not checked needs a reason."""

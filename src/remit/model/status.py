@@ -32,6 +32,7 @@ class Actor(StrEnum):
     REAPER = "reaper"
     META = "meta"
     OWNER = "owner"
+    AGENT = "agent"  # a program of his that orders in his stead: no row of the table is its own
 
 
 class Reason(StrEnum):
@@ -90,7 +91,12 @@ MOVES: Final[tuple[Move, ...]] = (
     _move(_S.VERIFYING, _S.CANCELLED, "after the owner's request", _A.EXECUTOR),
     _move(_S.DELIVERING, _S.COMPLETED, "every delivery sent", _A.COURIER),
     _move(_S.DELIVERING, _S.FAILED, "one definitely refused", _A.COURIER),
-    _move(_S.DELIVERING, _S.NEEDS_REVIEW, "ambiguous, or not allowed", _A.COURIER, _A.REAPER),
+    _move(
+        _S.DELIVERING,
+        _S.NEEDS_REVIEW,
+        "ambiguous, or not allowed; an approval called back",
+        *(_A.COURIER, _A.REAPER, _A.OWNER),
+    ),
     _move(_S.DELIVERING, _S.CANCELLED, "request and something unsent", _A.COURIER),
     _move(_S.NEEDS_REVIEW, _S.RUNNING, "approved, answered, sent back", _A.OWNER),
     _move(_S.NEEDS_REVIEW, _S.DELIVERING, "approved, edited, it arrived, send again", _A.OWNER),

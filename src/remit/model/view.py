@@ -11,6 +11,7 @@ from typing import Final
 from remit.model.codec import JsonMap, stamp, to_json
 from remit.model.contract import Contract, Verdict
 from remit.model.delivery import Delivery, DeliveryStatus
+from remit.model.proof import because
 from remit.model.status import Reason, Status
 from remit.model.task import Task
 
@@ -97,6 +98,7 @@ def _s3(task: Task) -> JsonMap:
         "delivery": [_s3_delivery(delivery, task) for delivery in task.delivery],
         "verificationContract": s3_contract(task.contract) if task.contract else None,
         "verificationResults": s3_results(task.verdict) if task.verdict else None,
+        "notVerified": because(task),
         "context": task.context,
         "request": to_json(task.request),
         "priority": task.priority.value,

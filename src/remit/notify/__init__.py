@@ -8,6 +8,7 @@ from typing import Final
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.event import Event, Kind
 from remit.model.ids import TaskId
+from remit.model.lesson import looks_back
 from remit.model.notice import News, Telling
 from remit.model.status import TERMINAL, Actor, Status
 from remit.model.task import Task
@@ -26,16 +27,29 @@ class Remark:
 
 def remark(event: Event, title: str) -> Remark | None:
     """One line for the terminal, or nothing: most of what happens needs no word."""
-    if event.task_id is None:
+    said = _REMARKS.get(event.kind, _nothing)(event, title)
+    if event.task_id is None or said is None:
         return None
-    if event.kind is Kind.REVIEW_OPENED:
-        return Remark(event.task_id, f"{title}: {event.data['question']}", urgent=True)
-    if event.kind is Kind.TASK_MOVED and event.data["to"] in TERMINAL:
-        return Remark(event.task_id, f"{title}: {_ended(event)}")
-    if event.kind is Kind.DELIVERY_REPORTED and event.data["answer"] == "refused":
-        said = f"{title}: a message did not arrive. {event.data.get('note', '')}".rstrip()
-        return Remark(event.task_id, said, urgent=True)
-    return None
+    urgent = event.kind in (Kind.REVIEW_OPENED, Kind.DELIVERY_REPORTED)
+    return Remark(event.task_id, said, urgent)
+
+
+def _nothing(*_: object) -> None:
+    """Most of what happens needs no word."""
+
+
+def _ended_line(event: Event, title: str) -> str | None:
+    return f"{title}: {_ended(event)}" if event.data["to"] in TERMINAL else None
+
+
+def _lost_line(event: Event, title: str) -> str | None:
+    if event.data["answer"] != "refused":
+        return None
+    return f"{title}: a message did not arrive. {event.data.get('note', '')}".rstrip()
+
+
+def _twin_line(event: Event, _: str) -> str | None:
+    return str(event.data["said"]) if event.data.get("what") == "twin" else None
 
 
 def news(event: Event) -> News | None:
@@ -50,8 +64,8 @@ def news(event: Event) -> News | None:
 def telling(event: Event, task: Task | None) -> Telling | None:
     """What is told of an event, for every way; None if nobody is told."""
     found = news(event)
-    if found is None:
-        return None
+    if found is None or (found is News.DONE and task is not None and looks_back(task)):
+        return None  # what a look back found, it has asked
     title = task.title if task else str(event.data.get("title") or event.data.get("uid") or "")
     return Telling(
         news=found,
@@ -175,6 +189,12 @@ def _ended(event: Event) -> str:
     return f"{to.value}. {said}" if said else f"{to.value}."
 
 
+_REMARKS: Final[Mapping[Kind, Callable[[Event, str], str | None]]] = {
+    Kind.REVIEW_OPENED: lambda event, title: f"{title}: {event.data['question']}",
+    Kind.TASK_MOVED: _ended_line,
+    Kind.DELIVERY_REPORTED: _lost_line,
+    Kind.TASK_UPDATED: _twin_line,
+}
 _SHOWN: Final = 5
 _TELLS: Final[Mapping[Kind, Callable[[Event], News | None]]] = {
     Kind.REVIEW_OPENED: _asked,

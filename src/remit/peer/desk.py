@@ -18,6 +18,7 @@ from remit.model.caller import OWNERS, Caller, Scope
 from remit.model.delivery import DeliveryStatus
 from remit.model.event import Event
 from remit.model.ids import SessionId
+from remit.model.proof import label
 from remit.model.review import Review
 from remit.model.status import TERMINAL, Status
 from remit.model.task import Creator, Priority, Source, SourceKind, Taint, Task
@@ -103,7 +104,7 @@ class Seen:
             return f"It waits for its owner, who decides here: {self.url}"
         if self.task.status is Status.FAILED:
             return f"It failed: {self.task.result_summary or 'no reason was given'}"
-        return _SENTENCES[self.task.status]
+        return " ".join(filter(None, (_SENTENCES[self.task.status], label(self.task))))
 
 
 class Desk:
@@ -121,10 +122,7 @@ class Desk:
         if not 1 <= len(order.key) <= MOST_KEY:
             raise BadInput(f"A key has 1 to {MOST_KEY} characters, not {len(order.key)}.")
         peer, house = self._peer, self._house
-        still = Wanted(statuses=_OPEN, limit=MOST_OPEN)
-        if await house.db.read(entrusted.count, peer.prefix, still) >= MOST_OPEN:
-            sentence = f"{peer.name} has {MOST_OPEN} open tasks here; let some of them end first."
-            raise Conflict(sentence)
+        await check_room(house, peer)
         cue = command.cue(
             order.text,
             ref="",
@@ -175,14 +173,20 @@ class Desk:
         return await self._house.db.read(entrusted.count, self._peer.prefix, asked)
 
     async def search(self, words: str, limit: int) -> list[Seen]:
-        """Tasks with these words in them, as far as it may see them."""
+        """Tasks with these words in them, then those that are about the same in others."""
         self._needs(Scope.READ)
         if not words.strip():
             raise BadInput("Say at least one word to look for.", field="query")
         if not 1 <= limit <= MOST_SHOWN:
             raise BadInput(f"limit must lie between 1 and {MOST_SHOWN}.", field="limit")
         asked = Filter(text=words, limit=limit)
-        return [self._seen(*each) for each in await self._house.db.read(_matching, asked)]
+        found = [self._seen(*each) for each in await self._house.db.read(_matching, asked)]
+        if len(found) < limit:
+            known = {seen.task.id for seen in found}
+            near = await self._house.recollection.finder.find(words, limit)
+            more = [each.task for each in near if each.task.id not in known]
+            found += [self._seen(*each) for each in await self._house.db.read(_asked, more)]
+        return found[:limit]
 
     async def log(self, name: str, after: int, limit: int) -> list[Event]:
         """What happened to a task, in order: for who may read."""
@@ -196,7 +200,7 @@ class Desk:
         seen = await self.look(name)
         if seen.task.ended:
             raise Conflict(f"Task {seen.task.id} is {seen.task.status}; it has ended.")
-        task = await self._house.owner.cancel(seen.task.id)
+        task = await self._house.owner.through(self._peer.name).cancel(seen.task.id)
         self._house.engine.heed(task)
         return await self.look(task.id)
 
@@ -215,6 +219,14 @@ class Desk:
     def _needs_any(self) -> None:
         if not self._peer.scopes:
             raise NotAllowed(f"{self._peer.name} may do nothing here.")
+
+
+async def check_room(house: House, peer: Peer) -> None:
+    """Refuse one more, if so many of an agent's tasks are open; by whatever door they came."""
+    still = Wanted(statuses=_OPEN, limit=MOST_OPEN)
+    if await house.db.read(entrusted.count, peer.prefix, still) >= MOST_OPEN:
+        sentence = f"{peer.name} has {MOST_OPEN} open tasks here; let some of them end first."
+        raise Conflict(sentence)
 
 
 _Found = tuple[Task, Review | None]

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from remit.model.codec import stamp, text_of, to_json
 from remit.model.delivery import Delivery
+from remit.model.lesson import Drafted, Lesson
 from remit.model.permit import Permission, Reach
 from remit.model.reply import Ask, Hold, Reply, ToolCall
-from remit.model.review import MERGE, SEND, WORK, Review
+from remit.model.review import FIX, LESSON, MERGE, SEND, WORK, Review
 from remit.model.status import Reason, Status
 from remit.model.task import Task
 
@@ -165,6 +166,36 @@ def merge(task: Task, branch: str, commit: str, tries: int, stands: str, diff: s
         evidence=diff,
         about=f"{MERGE}:{branch}",
         digest=commit,
+        resume_to=Status.RUNNING,
+    )
+
+
+def fix(task: Task, what: str, evidence: str) -> Review:
+    """Work that was taken over failed when its group was checked; this task would mend it."""
+    return Review(
+        task_id=task.id,
+        key=f"{task.round}:fix",
+        reason=Reason.APPROVAL,
+        question=f"{what} Have it fixed, or leave it?",
+        evidence=evidence,
+        about=FIX,
+        resume_to=Status.NEW,
+    )
+
+
+def lesson(task: Task, place: int, learned: Lesson, drafted: Drafted) -> Review:
+    """Finished tasks teach something. What is approved is bound to the whole new text of a file."""
+    named = ", ".join(learned.tasks)
+    return Review(
+        task_id=task.id,
+        key=f"{task.round}:lesson:{place}:{drafted.digest}",
+        reason=Reason.APPROVAL,
+        question=(
+            f"{learned.why} {drafted.tried} Put this into {learned.file.value}, or leave it out?"
+        ),
+        evidence=f"Tasks: {named}\n\n{drafted.diff}",
+        about=f"{LESSON}:{learned.key}",
+        digest=drafted.digest,
         resume_to=Status.RUNNING,
     )
 

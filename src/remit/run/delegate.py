@@ -10,8 +10,11 @@ from itertools import count
 
 from remit.errors import BadInput, NotFound
 from remit.model.contract import Contract, Evidence, Finding, Result, Verdict
+from remit.model.debt import TESTS, Owes
+from remit.model.deferred import UNCHANGED, UNMERGED, dropped, is_late
 from remit.model.outcome import Done, Fail, Later, Outcome, Wait, first_line
 from remit.model.plan import Item, ItemStatus, Plan
+from remit.model.proof import TAKEN
 from remit.model.reply import Ask
 from remit.model.review import Answered, Review
 from remit.model.specialist import Ended
@@ -104,7 +107,7 @@ async def _proven(piece: Piece) -> Proven | Outcome:
     plan, tree, desk, steps = piece.plan, piece.tree, piece.bench.desk, piece.steps
     course, last = Course(), Verdict()
     for n in count():
-        choice = desk.follow(steps.task, course)
+        choice = desk.follow(steps.task, course, plan.contract)
         if isinstance(choice, Exhausted):
             return await _by_hand(n, choice, last, piece)
         if isinstance(choice, Again) and (wait := await _rest(n, choice, piece)):
@@ -156,7 +159,7 @@ async def _checked(place: str, last: Verdict, left: Left, piece: Piece) -> Verdi
     plan, tree, bench, steps = piece.plan, piece.tree, piece.bench, piece.steps
     if left.refused:
         return Verdict(tuple(Finding("workspace", Result.FAIL, why) for why in left.refused))
-    real = await steps.do(f"contract:{place}", bench.real, plan, tree, left)
+    real = await steps.do(f"contract:{place}", bench.real, steps.task, plan, tree, left)
     steps.keep(contract=real)
     held = replace(plan, contract=real)
     verifier = await bench.verifier(steps.task, tree)
@@ -168,6 +171,8 @@ async def _checked(place: str, last: Verdict, left: Left, piece: Piece) -> Verdi
 
     async def verified() -> Verdict:
         found = await verifier.verify(steps.task, held, evidence)
+        if TESTS.intersection(found.failed):
+            await bench.owe(steps.task, left.paths, Owes.CHECK, "")
         now = await bench.desk.look(tree)
         return found if now.tree == left.tree else replace(found, findings=(_MOVED,))
 
@@ -194,7 +199,9 @@ async def _by_hand(n: int, choice: Exhausted, last: Verdict, piece: Piece) -> Pr
             return Wait(question)
         left = await steps.do(f"look:{place}", desk.look, tree)
         if decision.answer is Answered.DROP and not left.refused:
-            return Proven(left, f"Taken unproven: {decision.text or ''}", None)
+            owed = (steps.task, left.paths, Owes.SKIP, decision.text or "")
+            await steps.do(f"owe:{place}", piece.bench.owe, *owed)
+            return Proven(left, f"{TAKEN}{decision.text or ''}", None)
         verdict = await _checked(place, last, left, piece)
         if verdict is None or verdict.passed:
             return Proven(left, "Done by the owner.", verdict)
@@ -207,7 +214,7 @@ async def _kept(proven: Proven, piece: Piece) -> str | Wait:
     tree, bench, steps = piece.tree, piece.bench, piece.steps
     left, desk, title = proven.left, bench.desk, steps.task.title
     if not left.paths:
-        return proven.said.strip() or "Nothing was changed."
+        return await _unchanged(proven, piece)
     at = await steps.do("kept_at", bench.now)
     commit = await steps.do("keep_work", desk.keep, tree, left, f"{title}\n", at)
     stands = f"{_count(len(left.paths))} changed, {_proof(proven.verdict)}."
@@ -222,13 +229,37 @@ async def _kept(proven: Proven, piece: Piece) -> str | Wait:
         if decision.answer is Answered.DROP:
             branch = await steps.do("publish", desk.publish, tree)
             why, came = "", f"{stands} It stands on {branch}."
+            _never_checked(steps, UNMERGED)
         else:
             merged = await steps.do(f"merge:{tries}", desk.merge, tree, commit)
             why, came = merged.why, f"{stands} Merged into {merged.branch}.{_joined(merged)}"
+            await _put_off(merged, left, piece)
         if not why:
             await steps.do("tidy", desk.close, tree)
             return came
     raise AssertionError  # pragma: no cover - count() does not end
+
+
+async def _unchanged(proven: Proven, piece: Piece) -> str:
+    """There is nothing to bring anywhere: what was said is what came of it."""
+    _never_checked(piece.steps, UNCHANGED)
+    await piece.steps.do("tidy", piece.bench.desk.close, piece.tree)
+    return proven.said.strip() or "Nothing was changed."
+
+
+async def _put_off(merged: Landed, left: Left, piece: Piece) -> None:
+    """What is checked when its group ends is checked on the branch that the work is on now."""
+    steps, verdict = piece.steps, piece.steps.task.verdict
+    late = verdict is not None and any(is_late(each) for each in verdict.findings)
+    if late and not merged.why:
+        put_off = piece.bench.put_off
+        await steps.do("put_off", put_off, steps.task, merged.branch, left.paths)
+
+
+def _never_checked(steps: Steps, why: str) -> None:
+    """What was put off is checked on merged work, or not at all."""
+    if steps.task.verdict is not None:
+        steps.keep(verdict=dropped(steps.task.verdict, why))
 
 
 def _joined(merged: Landed) -> str:

@@ -10,11 +10,13 @@ from remit.brain.tools import Toolbox
 from remit.deliver.courier import Courier
 from remit.gate import Author, Known
 from remit.model.contract import Contract
+from remit.model.debt import Owes
 from remit.model.plan import Plan
 from remit.model.task import Task
 from remit.plan.contract import Drafted
 from remit.plan.draft import Planner
 from remit.recall.session import Recall
+from remit.reflect.mirror import Mirror
 from remit.specialist.desk import Desk, Left
 from remit.specialist.tree import Worktree
 from remit.verify.verdict import Verifier
@@ -31,7 +33,12 @@ class Written:
 
 Agree: TypeAlias = Callable[[Task], Awaitable[Drafted]]
 # The contract that fits what was really changed: never weaker than the one before.
-Real: TypeAlias = Callable[[Plan, Worktree, Left], Awaitable[Contract]]
+Real: TypeAlias = Callable[[Task, Plan, Worktree, Left], Awaitable[Contract]]
+
+# Remember what of merged work is checked when its group ends: the branch, and the files.
+PutOff: TypeAlias = Callable[[Task, str, tuple[str, ...]], Awaitable[int]]
+# Remember files whose tests failed, or that were taken unproven for a reason.
+Owe: TypeAlias = Callable[[Task, tuple[str, ...], Owes, str], Awaitable[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +49,8 @@ class Bench:
     verifier: Callable[[Task, Worktree], Awaitable[Verifier]]
     real: Real
     now: Callable[[], Awaitable[datetime]]
+    put_off: PutOff
+    owe: Owe
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +64,7 @@ class Rooms:
     tools: Toolbox = field(default_factory=Toolbox)
     bench: Bench | None = None  # for work on the owner's projects
     agree: Agree | None = None  # drafts a contract for work that came without one
+    mirror: Mirror | None = None  # looks back on what ended
 
     async def plan(self, task: Task) -> Plan:
         """What to work on, and how one will tell that it is done. What the owner gave stands."""

@@ -7,6 +7,7 @@ instant. So the order below is also the order after a crash, a restart or three 
 
 from remit.gate import Author
 from remit.model.contract import Evidence
+from remit.model.lesson import looks_back
 from remit.model.outcome import Done, Outcome, Retry, Wait, first_line
 from remit.model.plan import Item, ItemStatus, Plan
 from remit.model.reply import Reply
@@ -18,6 +19,7 @@ from remit.review import ask
 from remit.run.agree import agree
 from remit.run.delegate import delegate
 from remit.run.judge import written
+from remit.run.reflect import reflect
 from remit.run.rooms import Rooms, Written
 from remit.run.send import deliver
 from remit.run.work import Worked, work
@@ -31,6 +33,8 @@ async def run(rooms: Rooms, steps: Steps) -> Outcome:
     plan = await steps.look("plan_step", rooms.plan, steps.task)
     if plan.precomposed:
         return await deliver(Written("", Author.OWNER), rooms, steps)
+    if looks_back(steps.task):
+        return await reflect(rooms, steps)
     agreed = await agree(plan, steps)
     if isinstance(agreed, Review):
         return Wait(agreed)

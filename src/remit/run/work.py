@@ -62,7 +62,8 @@ def _read(past: Sequence[Exchange], memory: Memory, task: Task) -> tuple[Reading
     ]
     wrote = {str(call.args.get("path")) for call, _ in done if call.tool == "write_file"}
     told = (Reading(_place(c), result.text) for c, result in done if _tells(c, wrote, task))
-    return (*told, *(Reading(each.title, each.text) for each in memory.snippets))
+    recalled = (*memory.snippets, *memory.alike)
+    return (*told, *(Reading(each.title, each.text) for each in recalled))
 
 
 def _tells(call: ToolCall, wrote: Collection[str], task: Task) -> bool:

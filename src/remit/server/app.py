@@ -27,13 +27,16 @@ from remit.server import (
     feed,
     health,
     hooks,
+    hooks_in,
     messages,
     notices,
     openapi,
+    pack,
     peers,
     priority,
     problem,
     push,
+    recall,
     reviews,
     rules,
     search,
@@ -54,6 +57,7 @@ from remit.server.idempotency import Keys, digest_of, name_of
 from remit.server.live import Live
 from remit.server.problem import Problem, Refused
 from remit.server.web import pages
+from remit.store import acts
 from remit.store.idempotency import Key
 from remit.wiring import House
 
@@ -113,10 +117,12 @@ def table(port: int, *, debug: bool) -> tuple[Route, ...]:
         *priority.ROUTES,
         *series.ROUTES,
         *stats.ROUTES,
+        *recall.ROUTES,
         *search.ROUTES,
         *views.ROUTES,
         *events.ROUTES,
         *hooks.ROUTES,
+        *hooks_in.ROUTES,
         *calendars.ROUTES,
         *feed.ROUTES,
         *tokens.ROUTES,
@@ -150,10 +156,26 @@ async def _answer(
         _allow(route, request)
         call = await _call(house, route, request)
         answer = await _done(keys, route, request, call)
-        return _unchanged(request, answer) or _response(answer)
+        if _is_click(route, request):
+            await _note_act(house)
+        plain = _unchanged(request, answer) or _response(answer)
+        return pack.packed(request, plain) if route.page and route.kept else plain
     except Exception as error:  # noqa: BLE001 - whatever breaks, the caller gets a problem
         told = problem.of(error)
         return pages.trouble(told) if route.page else problem.response(told)
+
+
+def _is_click(route: Route, request: Request) -> bool:
+    """Whether a person did something on a page; what a page fetches by itself is nobody's deed."""
+    chosen = request.headers.get("sec-fetch-user") == "?1"  # by a browser, of what was clicked
+    return route.page and not route.public and (route.method in UNSAFE or chosen)
+
+
+async def _note_act(house: House) -> None:
+    """So that he is told here what happens next, and not elsewhere."""
+    now = house.clock.now()
+    if await house.db.read(acts.is_news, now):
+        await house.db.write(acts.note, now)
 
 
 def _unchanged(request: Request, answer: Answer) -> Response | None:
@@ -196,7 +218,7 @@ async def _call(house: House, route: Route, request: Request) -> Call:
     body = await _body(request) if route.method in UNSAFE else b""
     kind = request.headers.get("content-type", "").lower().replace(" ", "")
     form = route.page and kind in _FORM
-    if body and kind not in _JSON and not form:
+    if body and kind not in _JSON and not form and not route.raw:
         sentence = "Send JSON, as `Content-Type: application/json`."
         raise Refused(Problem("unsupported-media-type", sentence))
     part = "hx-request" in request.headers
@@ -208,6 +230,7 @@ async def _call(house: House, route: Route, request: Request) -> Call:
         body=body,
         ref=f"api:{house.ids.ulid()}",
         signature=request.headers.get("x-hub-signature-256"),
+        headers=_headers(request) if route.raw else {},
         callers=request.scope["callers"],
         caller=request.scope["caller"],
         key=request.scope["key"],
@@ -218,6 +241,14 @@ async def _call(house: House, route: Route, request: Request) -> Call:
     )
     # Read now: a wrong word must be refused before anything is done, not when it is to be shown.
     return replace(call, view=call.word("view", View) or View.S3)
+
+
+def _headers(request: Request) -> dict[str, str]:
+    """Every header; one that stands twice is as good as wrong."""
+    found: dict[str, str] = {}
+    for name, value in request.headers.items():
+        found[name] = f"{found[name]}\n{value}" if name in found else value
+    return found
 
 
 async def _body(request: Request) -> bytes:

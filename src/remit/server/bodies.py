@@ -90,7 +90,7 @@ class NewTask(Body):
     contract: NewContract | None = None
     project: Annotated[str | None, Field(max_length=100)] = None
     files: Annotated[list[Annotated[str, Field(max_length=500)]], Field(max_length=1_000)] = []
-    prd: bool = False
+    prd: bool | Annotated[str, Field(max_length=500)] = False  # the document, as prd.md#US-1
 
 
 class NewMessage(Body):
@@ -198,18 +198,20 @@ class NewContact(Body):
 
 
 class ChangedContact(Body):
-    """What is to be added to an entry of the book."""
+    """What an entry of the book becomes: what is left out stays, what is null goes."""
 
+    name: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     channels: Annotated[
         dict[
             Annotated[str, Field(min_length=1, max_length=100)],
-            Annotated[str, Field(min_length=1, max_length=500)],
+            Annotated[str, Field(min_length=1, max_length=500)] | None,
         ],
         Field(max_length=20),
     ] = {}
-    aliases: Annotated[
-        list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=20)
-    ] = []
+    aliases: (
+        Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=20)]
+        | None
+    ) = None
     role: Annotated[str, Field(min_length=1, max_length=200)] | None = None
 
 

@@ -27,7 +27,7 @@ async def act(call: Call) -> Answer:
     """Do one thing to many tasks, or say what it would do."""
     body = call.read(Bulk)
     named, more = await _named(call, body)
-    found = await call.house.db.read(standing.of, named)
+    found = await call.house.db.read(standing.of, await agents.seen(call, named))
     there = {each.id for each in found}
     gone: list[Json] = [_refused(each, "It is not there.") for each in named if each not in there]
     told: JsonMap = {"action": body.action, "dryRun": body.dry_run, "more": more}
@@ -67,11 +67,12 @@ async def _named(call: Call, body: Bulk) -> tuple[list[TaskId], bool]:
     line = body.filter or ""
     asked = filters.typed(line, listing.at(call.house)) if line.strip() else Filter()
     found = await call.house.db.read(search.ids, asked, MOST + 1)
-    return found[:MOST], len(found) > MOST
+    # What was not named is not even said to be gone to who may not know of it.
+    return await agents.seen(call, found[:MOST]), len(found) > MOST
 
 
 async def _one(call: Call, action: str, task_id: TaskId) -> JsonMap:
-    owner = call.house.owner
+    owner = call.owner
     does: dict[str, Callable[[TaskId], Awaitable[Task]]] = {
         "run": owner.run_now,
         "pause": owner.pause,

@@ -15,6 +15,7 @@ from remit.model.codec import Json, JsonMap
 from remit.model.ids import ReviewId, SeriesId, TaskId
 from remit.model.task import Task
 from remit.model.view import View, show
+from remit.owner import Owner
 from remit.server import bodies
 from remit.server.callers import Callers
 from remit.server.problem import Problem, Refused
@@ -40,6 +41,7 @@ class Call:
     ref: str  # names this request: what is done under it once is not done again
     view: View = View.S3
     signature: str | None = None  # of the body, by a provider that holds no token of ours
+    headers: Mapping[str, str] = field(default_factory=dict)  # of a call that is taken as it comes
     callers: Callers
     caller: Caller = OWNER
     key: str = "owner"  # what he came in with: the id of a token or a sign-in, or this
@@ -59,6 +61,11 @@ class Call:
     @property
     def series_id(self) -> SeriesId:
         return _known(ids.series_id, self.path["id"])
+
+    @property
+    def owner(self) -> Owner:
+        """What the owner may order: himself, or through the program that calls."""
+        return self.house.owner.through(self.caller.name if self.caller.agent else None)
 
     @property
     def version(self) -> str | None:
@@ -152,6 +159,7 @@ class Route:
     public: bool = False  # needs no token
     scope: Scope | None = None  # what a caller must be allowed; else by the method
     kept: bool = True  # its answer may be kept, and told again to who comes with the same key
+    raw: bool = False  # takes any body as it comes, with its headers
     page: bool = False  # for people: HTML, forms, and a way to sign in instead of a problem
     tagged: bool = False  # gives an ETag; what changes something heeds If-Match
 

@@ -1,10 +1,12 @@
 """Contacts: whom the owner knows, put in and taken out, and who is written to unasked."""
 
+from dataclasses import replace
+from functools import partial
 from typing import Final
 
-from remit.errors import BadInput, NotFound
+from remit.errors import BadInput
 from remit.intake import entries
-from remit.intake.book import FILE, Entry, Line, load
+from remit.intake.book import FILE, Entry, Line
 from remit.model.caller import Scope
 from remit.server.bodies import ChangedContact, NewContact, NewPermission, Nothing
 from remit.server.call import Answer, Call, Route
@@ -18,15 +20,19 @@ async def look(call: Call) -> Answer:
 async def add(call: Call) -> Answer:
     """Put someone in; of who is in it, what is new is added."""
     body = call.read(NewContact)
-    return await _put(call, body.name, body)
+    lines = {_text(way): Line(_text(address)) for way, address in body.channels.items()}
+    role = None if body.role is None else _text(body.role)
+    entry = Entry(_text(body.name), tuple(map(_text, body.aliases)), role, lines)
+    # Not in a thread: so two that come together are written one after the other.
+    entries.put(call.house.settings.home / FILE, entry)
+    return await look(call)
 
 
 async def change(call: Call) -> Answer:
-    """Add to what the book says of someone."""
-    body, name, path = call.read(ChangedContact), call.path["name"], call.house.settings.home / FILE
-    if not path.exists() or name not in [each.name for each in load(path)]:
-        raise NotFound("contact", f"{name!r:.60}")
-    return await _put(call, name, body)
+    """Change what the book says of someone: what is left out stays, what is null goes."""
+    body, path = call.read(ChangedContact), call.house.settings.home / FILE
+    entries.change(path, call.path["name"], partial(_changed, body))
+    return await look(call)
 
 
 async def drop(call: Call) -> Answer:
@@ -42,13 +48,26 @@ async def permit(call: Call) -> Answer:
     return Answer(await call.house.permits.permit(said.contact, said.channel, said.policy))
 
 
-async def _put(call: Call, name: str, body: NewContact | ChangedContact) -> Answer:
-    lines = {_text(way): Line(_text(address)) for way, address in body.channels.items()}
+def _changed(body: ChangedContact, old: Entry) -> Entry:
+    said = body.model_fields_set
+    gone = [way for way, address in body.channels.items() if address is None]
+    kept = entries.without(old, gone)
+    lines = {way: _line(old, way, each) for way, each in body.channels.items() if each is not None}
+    aliases = tuple(dict.fromkeys(map(_text, body.aliases or ())))
     role = None if body.role is None else _text(body.role)
-    entry = Entry(_text(name), tuple(map(_text, body.aliases)), role, lines)
-    # Not in a thread: so two that come together are written one after the other.
-    entries.put(call.house.settings.home / FILE, entry)
-    return await look(call)
+    return replace(
+        kept,
+        name=_text(body.name) if body.name is not None else kept.name,
+        aliases=aliases if "aliases" in said else kept.aliases,
+        role=role if "role" in said else kept.role,
+        lines={**kept.lines, **lines},
+    )
+
+
+def _line(old: Entry, way: str, address: str) -> Line:
+    """What their messages come in as holds as long as the address does."""
+    before, text = old.lines.get(way), _text(address)
+    return before if before is not None and before.address == text else Line(text)
 
 
 def _text(text: str) -> str:
@@ -89,7 +108,7 @@ ROUTES: Final = (
         method="PATCH",
         path="/api/contacts/{name}",
         does=change,
-        says="Add to what the contact book says of someone",
+        says="Change what the contact book says of someone; null takes something out",
         gives="Contacts",
         body=ChangedContact,
         scope=Scope.ADMIN,

@@ -65,12 +65,13 @@ Read: TypeAlias = Callable[[Filter, str, At], Filter]
 
 KEYS: Final[Mapping[str, str]] = {
     "status": "Where it stands: status:failed, status:failed,paused, status:needs-you.",
-    "is": "What it is: is:recurring, is:once, is:scheduled, is:waiting (for you), is:deleted.",
+    "is": "What it is: is:recurring, is:once, is:scheduled, is:waiting (for you), is:unverified, "
+    "is:deleted.",
     "source": "Where it came from: source:email, source:conversation.",
     "channel": "Where something of it goes: channel:email.",
     "priority": "How urgent it is: priority:high.",
     "taint": "The least trusted thing it has read: taint:public.",
-    "contract": "How it is proven: contract:advisory is what no check has looked at.",
+    "contract": "How it is proven: contract:advisory is what no check can decide.",
     "type": "Whether it waits for a time: type:scheduled.",
     "series": "Of one series: series:ser-….",
     "due": "For when it is planned: due:today, due:tomorrow, due:week, due:overdue.",
@@ -187,6 +188,7 @@ _IS: Final[Mapping[str, Mapping[str, object]]] = {
     "scheduled": {"type": TaskType.SCHEDULED},
     "immediate": {"type": TaskType.IMMEDIATE},
     "waiting": {"asks": True},
+    "unverified": {"unverified": True},
     "deleted": {"deleted": True},
 }
 _Span: TypeAlias = tuple[datetime | None, datetime | None]

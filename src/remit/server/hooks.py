@@ -41,7 +41,9 @@ async def take(call: Call) -> Answer:
     if woken:
         call.house.engine.nudge()
     for each in came:
-        await call.house.talk.came(each)  # what the owner writes is a turn, once
+        # What the owner writes is a turn, once; what others write may be work, by his rules.
+        if await call.house.talk.came(each) is None and each.sender:
+            await call.house.doors.wrote(each)
     return Answer({"noted": len(came)})
 
 

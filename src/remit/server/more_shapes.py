@@ -3,11 +3,13 @@
 from typing import Final
 
 from remit.model.codec import Json, JsonMap
+from remit.model.likeness import By
 from remit.model.notice import News, State
 from remit.model.reply import Policy
 from remit.model.rrule import Flag
 from remit.model.series import Fate, Missed, Overlap
 from remit.model.status import Status
+from remit.store import cues
 
 _REFERENCE: Final = "#/components/schemas/"
 
@@ -123,6 +125,7 @@ SCHEMAS: Final[dict[str, JsonMap]] = {
         receipt=_MAYBE_TEXT,
         why=_MAYBE_TEXT,
     ),
+    "Cue": _object(cue=_TEXT, fate={"enum": list[Json](cues.Fate)}, taskId=_MAYBE_TEXT, why=_TEXT),
     "Push": _object(possible=_FLAG, why=_MAYBE_TEXT, publicKey=_MAYBE_TEXT, on=_FLAG),
     "Rules": _object(rules=_list(_ref("Rule"))),
     "Rule": {
@@ -146,6 +149,17 @@ SCHEMAS: Final[dict[str, JsonMap]] = {
         more=_FLAG,
         reviews=_list(_ref("Review")),
         series=_list(_object(id=_TEXT, title=_TEXT)),
+        alike=_list(_ref("Alike")),
+    ),
+    "Alike": _object(task=_ref("Task"), by={"enum": list[Json](By)}, score={"type": "number"}),
+    "Recall": _object(
+        on=_FLAG,
+        store=_TEXT,
+        embedder=_TEXT,
+        snippets=_COUNT,
+        tasks=_COUNT,
+        open=_FLAG,
+        trouble=_MAYBE_TEXT,
     ),
     "BulkResult": _object(
         action=_TEXT,

@@ -63,6 +63,8 @@ def statuses(route: Route) -> frozenset[int]:
         found |= {412}
     if route.path.startswith(HOOKS):
         found |= _SIGNED
+    if route.raw:
+        found |= {429}
     # Even who takes no parameters refuses the ones he gets.
     return found | {422}
 

@@ -1,7 +1,8 @@
-"""The rules that rank tasks: what is in force, and what is wrong with the file if it is not."""
+"""The rules that rank tasks: what is in force, what is wrong with the file, what was learned."""
 
 from typing import Final
 
+from remit.server import lessons
 from remit.server.call import Answer, Call, Route
 from remit.server.priority_shapes import told
 
@@ -20,4 +21,5 @@ ROUTES: Final = (
         says="The rules that rank tasks, in their order, and what is wrong with their file",
         gives="PriorityRules",
     ),
+    *lessons.ROUTES,
 )

@@ -47,6 +47,7 @@ KINDS: Final[Mapping[str, tuple[int, str]]] = {
     "validation": (422, "Not acceptable"),
     "idempotency-mismatch": (422, "Key used for another request"),
     "too-many-tries": (429, "Too many wrong tries"),
+    "rate-limited": (429, "Too many calls"),
     "internal": (500, "Our mistake"),
     "store-unavailable": (503, "Store not available"),
 }

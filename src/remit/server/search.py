@@ -10,11 +10,12 @@ from remit.intake.lexicon.words import fold
 from remit.model.codec import Json, JsonMap
 from remit.model.series import Series
 from remit.model.view import show
-from remit.server import filters, listing, shapes
+from remit.server import filters, listing, recall, shapes
 from remit.server.call import VIEW, Answer, Call, Query, Route, numbers
 from remit.store import inbox, search, series
 from remit.store.database import Tx
 from remit.store.inbox import Waiting
+from remit.store.search import Filter
 
 _LOOKED: Final = 500  # open questions and series that are looked through
 
@@ -22,21 +23,35 @@ _LOOKED: Final = 500  # open questions and series that are looked through
 async def find(call: Call) -> Answer:
     """What fits, section by section; each as short as is asked for."""
     line, limit = call.text("q"), call.number("limit", 10, least=1, most=50)
+    like = call.text("like")
+    if like is not None and like.strip():
+        found = await call.house.recollection.like(like, limit)
+        return Answer(_told([], alike=recall.alike(found, call.view)))
     if line is None or not line.strip():
-        raise BadInput("Give q: words to look for, or filters as status:failed.", field="q")
+        sentence = "Give q: words to look for, or filters as status:failed. Or like: words, a task."
+        raise BadInput(sentence, field="q")
     asked = filters.typed(line, listing.at(call.house))
     page = await call.house.db.read(search.page, replace(asked, limit=limit))
     now, words = call.house.clock.now(), _words(asked.text or "")
     others = await call.house.db.read(_others, now, words, limit) if words else ([], [])
+    shown = {task.id for task in page.tasks}
+    # Filters narrow what is listed; what is alike in meaning would stand beside them unasked.
+    plain = asked.text if replace(asked, text=None, limit=limit) == Filter(limit=limit) else None
+    near = await call.house.recollection.finder.find(plain, limit) if plain else []
     undo = call.house.settings.deliver.undo
-    reviews: list[Json] = [shapes.review(each, undo) for each in others[0]]
-    told: JsonMap = {
-        "tasks": [show(task, call.view) for task in page.tasks],
-        "more": page.next is not None,
-        "reviews": reviews,
-        "series": [{"id": each.id, "title": each.title} for each in others[1]],
-    }
+    told = _told(
+        [show(task, call.view) for task in page.tasks],
+        more=page.next is not None,
+        reviews=[shapes.review(each, undo) for each in others[0]],
+        series=[{"id": each.id, "title": each.title} for each in others[1]],
+        alike=recall.alike([each for each in near if each.task.id not in shown], call.view),
+    )
     return Answer(told)
+
+
+def _told(tasks: list[Json], *, more: bool = False, **parts: list[Json]) -> JsonMap:
+    none: JsonMap = {"reviews": [], "series": [], "alike": []}
+    return {"tasks": tasks, "more": more, **none, **parts}
 
 
 def _others(
@@ -69,6 +84,7 @@ ROUTES: Final = (
         gives="Found",
         query=(
             Query("q", "Words, and filters as in the list of tasks.", {"type": "string"}),
+            Query("like", "A task's id, or words: only what is like it.", {"type": "string"}),
             numbers("limit", "How many of each.", 10, 1, 50),
             VIEW,
         ),

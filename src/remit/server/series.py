@@ -9,6 +9,7 @@ from remit.model import ids
 from remit.model.codec import Json, JsonMap, text_of
 from remit.model.ids import SeriesId
 from remit.model.series import Series
+from remit.server import agents
 from remit.server.bodies import MoveSlot, Nothing, SeriesRules, SkipSlot
 from remit.server.call import VIEW, Answer, Call, Query, Route, numbers, task_answer
 from remit.server.series_shapes import NEXT, event, listed, whole
@@ -38,22 +39,22 @@ async def look(call: Call) -> Answer:
 
 
 async def pause(call: Call) -> Answer:
-    return await _order(call, call.house.owner.pause_series)
+    return await _order(call, call.owner.pause_series)
 
 
 async def resume(call: Call) -> Answer:
-    return await _order(call, call.house.owner.resume_series)
+    return await _order(call, call.owner.resume_series)
 
 
 async def end(call: Call) -> Answer:
-    return await _order(call, call.house.owner.end_series)
+    return await _order(call, call.owner.end_series)
 
 
 async def skip(call: Call) -> Answer:
     """Leave one slot out."""
     slot = moment(call.read(SkipSlot).slot, "slot")
     await _check(call)
-    await call.house.owner.skip_slot(call.series_id, slot)
+    await call.owner.skip_slot(call.series_id, slot)
     return await _answer(call)
 
 
@@ -64,7 +65,7 @@ async def move(call: Call) -> Answer:
     assert to is not None  # noqa: S101 - a text is a moment, or refused
     await _check(call)
     slot = moment(body.slot, "slot")
-    task = await call.house.owner.move_slot(call.series_id, slot, to)
+    task = await call.owner.move_slot(call.series_id, slot, to)
     call.house.engine.nudge()
     return task_answer(call, task)
 
@@ -73,7 +74,7 @@ async def rules(call: Call) -> Answer:
     """Say what becomes of slots that are missed, or meet."""
     body = call.read(SeriesRules)
     await _check(call)
-    await call.house.owner.rule_series(call.series_id, body.missed, body.overlap)
+    await call.owner.rule_series(call.series_id, body.missed, body.overlap)
     return await _answer(call)
 
 
@@ -86,6 +87,7 @@ async def _order(call: Call, verb: Callable[[SeriesId], Awaitable[Series]]) -> A
 
 
 async def _check(call: Call) -> None:
+    await agents.check_series(call)
     if call.version is not None and call.version != _tag(await _read(call, NEXT)):
         sentence = f"Series {call.series_id} has changed since you looked at it; look again."
         raise Changed(sentence)

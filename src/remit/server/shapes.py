@@ -11,17 +11,29 @@ from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap, stamp, to_json
 from remit.model.event import Event, Kind
 from remit.model.group import Group, group_of
-from remit.model.reply import Policy
+from remit.model.reply import Policy, Usage
 from remit.model.review import Answered, Decision
 from remit.model.run import Run
 from remit.model.status import Actor, Reason, Status
 from remit.model.view import s3_results
-from remit.server import more_shapes, priority_shapes, talk_shapes
+from remit.server import lesson_shapes, more_shapes, priority_shapes, talk_shapes
 from remit.server.problem import URN
 from remit.store.inbox import Waiting
 
 REFERENCE: Final = "#/components/schemas/"
 Properties: TypeAlias = "dict[str, Json]"
+
+
+def usage(used: Usage) -> JsonMap:
+    """What a task took; how much of it went which way, as far as its vendor said."""
+    return {
+        "tokens": used.tokens,
+        "input": used.asked,
+        "output": used.answered,
+        "cached": used.cached,
+        "requests": used.requests,
+        "cents": used.cents,
+    }
 
 
 def review(waiting: Waiting, undo: int) -> JsonMap:
@@ -86,6 +98,7 @@ def schemas() -> dict[str, JsonMap]:
     states = {f"BuilderState.{name}": _map(part) for name, part in parts.items()}
     more = {"BuilderState": state} | states
     more |= talk_shapes.SCHEMAS | more_shapes.SCHEMAS | priority_shapes.SCHEMAS
+    more |= lesson_shapes.SCHEMAS
     return {**_tasks(), **_OTHERS, **more}
 
 
@@ -186,11 +199,15 @@ _DETAIL: Final[Properties] = {
     "log": _list("LogRecord"),
     "reviews": _list("Review"),
     "runs": _list("Run"),
+    "usage": _ref("Usage"),
 }
 _OTHERS: Final[dict[str, JsonMap]] = {
     "Challenge": _TEXT,
     "Greeting": _TEXT,
     "Noted": _object(noted={"type": "integer"}),
+    "Usage": _object(
+        tokens=_COUNT, input=_COUNT, output=_COUNT, cached=_COUNT, requests=_COUNT, cents=_COUNT
+    ),
     "Health": _object(status=_words("ok"), version=_TEXT),
     "TaskPage": _object(
         schema_version={"const": 1},
@@ -214,6 +231,7 @@ _OTHERS: Final[dict[str, JsonMap]] = {
         clauses={"type": "array", "items": {"type": "object"}},
         questions=_list("OpenQuestion"),
         answer=_MAYBE_TEXT,
+        alike={"type": "array", "items": _TEXT},
     ),
     "OpenQuestion": _object(
         id=_MAYBE_TEXT,

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from remit.server import problem
+from remit.server import pack, problem
 from remit.server.problem import Problem
 
 FOLDER: Final = Path(__file__).parent / "static"
@@ -57,7 +57,7 @@ async def fetch(request: Request) -> Response:
     file = files().get(request.path_params["path"])
     if file is None:
         return problem.response(Problem("not-found", "There is no such file."))
-    packs = file.packed is not None and _takes_gzip(request)
+    packs = file.packed is not None and pack.takes_gzip(request)
     named = request.query_params.get("v") == file.digest
     headers = {
         "Cache-Control": _FOR_GOOD if named else _ASK_AGAIN,
@@ -81,9 +81,3 @@ def _read(path: Path) -> File:
     digest = hashlib.sha256(raw).hexdigest()[:DIGITS]
     worth = packed if packed is not None and len(packed) < len(raw) else None
     return File(raw, worth, _KINDS[path.suffix], digest)
-
-
-def _takes_gzip(request: Request) -> bool:
-    told = request.headers.get("accept-encoding", "").lower().replace(" ", "")
-    ways = dict(part.partition(";q=")[::2] for part in told.split(","))
-    return ways.get("gzip", "0") not in ("0", "0.0", "0.00", "0.000")

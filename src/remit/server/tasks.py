@@ -36,7 +36,7 @@ RECENT: Final = 50
 
 async def create(call: Call) -> Answer:
     body = call.read(NewTask)
-    cue = agents.entrusted(call, _on_project(call, _cue(call, body), body))
+    cue = await agents.entrusted(call, _on_project(call, _cue(call, body), body))
     task = await call.house.intake.admit(cue)
     return created(call, task)
 
@@ -68,7 +68,8 @@ async def log(call: Call) -> Answer:
 
 async def change(call: Call) -> Answer:
     """The owner's word on a task that may be at work right now, or a change before it is."""
-    body, owner = call.read(Change), call.house.owner
+    body, owner = call.read(Change), call.owner
+    await agents.check_sees(call, call.task_id)
     if body.action is None:
         return await _edit(call, body)
     if body.model_fields_set != {"action"}:
@@ -86,7 +87,8 @@ async def change(call: Call) -> Answer:
 
 async def _edit(call: Call, body: Change) -> Answer:
     await agents.check_edit(call)
-    task = await call.house.intake.edit(call.task_id, edit_of(body), call.version)
+    by = call.caller.name if call.caller.agent else None
+    task = await call.house.intake.edit(call.task_id, edit_of(body), call.version, by)
     call.house.engine.nudge()
     return await tagged(call, task)
 
@@ -111,7 +113,8 @@ async def tagged(call: Call, task: Task) -> Answer:
 
 async def remove(call: Call) -> Answer:
     call.read(Nothing)
-    task = await call.house.owner.delete(call.task_id, call.version)
+    await agents.check_sees(call, call.task_id)
+    task = await call.owner.delete(call.task_id, call.version)
     call.house.engine.heed(task)
     return task_answer(call, task)
 
@@ -119,19 +122,26 @@ async def remove(call: Call) -> Answer:
 async def seen(call: Call) -> Answer:
     """The owner has looked at how it ended."""
     call.read(Nothing)
-    return task_answer(call, await call.house.owner.seen(call.task_id))
+    return task_answer(call, await call.owner.seen(call.task_id))
 
 
 async def retry(call: Call) -> Answer:
     call.read(Nothing)
-    cue = agents.repeated(call, await call.house.owner.retry(call.task_id, call.ref))
+    await agents.check_sees(call, call.task_id)
+    cue = agents.repeated(call, await call.owner.retry(call.task_id, call.ref))
     return created(call, await call.house.intake.admit(cue))
 
 
 async def undo(call: Call) -> Answer:
     """Call back what was approved, while nothing of it is on its way."""
     call.read(Nothing)
-    return task_answer(call, await call.house.owner.undo(call.task_id))
+    return task_answer(call, await call.owner.undo(call.task_id))
+
+
+async def vouch(call: Call) -> Answer:
+    """What the session of an ended task has read counts as the owner's own from now on."""
+    call.read(Nothing)
+    return task_answer(call, await call.owner.vouch(call.task_id))
 
 
 async def builder_state(call: Call) -> Answer:
@@ -150,6 +160,7 @@ async def detail(call: Call) -> tuple[str, JsonMap]:
         "log": [transcript.record(event) for event in found.told],
         "reviews": [shapes.review(Waiting(each, task, used), undo) for each in found.asked],
         "runs": [shapes.run(leg) for leg in found.legs],
+        "usage": shapes.usage(used),
     }
 
 
@@ -187,7 +198,7 @@ def _cue(call: Call, body: NewTask) -> Cue:
 
 def _on_project(call: Call, cue: Cue, body: NewTask) -> Cue:
     if body.project is None:
-        if body.files or body.prd:
+        if body.files or body.prd is not False:
             name = "files" if body.files else "prd"
             raise BadInput(f"{name} is about a project; say which one as project.", field=name)
         return cue
@@ -243,7 +254,7 @@ def _detail(tx: Tx, task_id: TaskId) -> _Detail:
         events.last_of_task(tx, task_id, RECENT),
         reviews.of_task(tx, task_id),
         runs.of_task(tx, task_id, RECENT),
-        spending.of_task(tx, task_id),
+        spending.told_apart(tx, task_id),
     )
 
 
@@ -337,6 +348,16 @@ ROUTES: Final = (
         path="/api/tasks/{id}/seen",
         does=seen,
         says="You have looked at how it ended; it waits for you no longer",
+        gives="Task",
+        query=(VIEW,),
+        body=Nothing,
+        scope=Scope.APPROVE,
+    ),
+    Route(
+        method="POST",
+        path="/api/tasks/{id}/vouch",
+        does=vouch,
+        says="You have looked at what its session remembers; the next run may count it as yours",
         gives="Task",
         query=(VIEW,),
         body=Nothing,

@@ -4,11 +4,13 @@ from typing import Final
 
 from remit.errors import BadInput
 from remit.model.codec import JsonMap, stamp
-from remit.server import filters, listing
+from remit.server import agents, filters, listing
 from remit.server.bodies import NewView, Nothing
 from remit.server.call import Answer, Call, Route
 from remit.store import views
 from remit.store.views import SavedView
+
+_WHOSE: Final = "saved filters"
 
 
 async def every(call: Call) -> Answer:
@@ -19,6 +21,7 @@ async def every(call: Call) -> Answer:
 async def keep(call: Call) -> Answer:
     """Keep a filter that can be read; the same name again replaces it."""
     body = call.read(NewView)
+    agents.check_person(call, _WHOSE)
     name = body.name.strip()
     if not name or "/" in name or not name.isprintable():
         raise BadInput("name must be one line that can be read, without a slash.", field="name")
@@ -31,6 +34,7 @@ async def keep(call: Call) -> Answer:
 
 async def drop(call: Call) -> Answer:
     call.read(Nothing)
+    agents.check_person(call, _WHOSE)
     await call.house.db.write(views.drop, call.path["name"])
     return await every(call)
 

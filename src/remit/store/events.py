@@ -6,7 +6,7 @@ from datetime import datetime
 from remit.model.codec import text_of
 from remit.model.event import GENESIS, Entry, Event, chain
 from remit.model.ids import TaskId
-from remit.store import rows
+from remit.store import rows, through
 from remit.store.database import Tail, Tx
 
 
@@ -14,6 +14,7 @@ def append(tx: Tx, task_id: TaskId | None, n: int, entry: Entry, now: datetime) 
     """Write down what happened, bound to everything before it; return its place."""
     tail = tx.tail or _find_tail(tx)
     seq = tail.seq + 1
+    entry = through.named(tx, entry)
     row = (seq, task_id, n, entry.kind.value, entry.actor.value, rows.ms(now), text_of(entry.data))
     digest = chain(tail.hash, row)
     tx.run("append_event", (*row, digest))

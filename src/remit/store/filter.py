@@ -31,6 +31,7 @@ class Filter:
     priority: Priority | None = None
     taint: Taint | None = None
     contract: ContractType | None = None  # how it is proven
+    unverified: bool = False  # advice, and results that no check stands for
     channel: str | None = None  # something of it goes out there
     session: SessionId | None = None
     series: SeriesId | None = None
@@ -67,6 +68,20 @@ class Lead:
 _CONTRACT: Final = (
     "CASE WHEN json_valid(tasks.details) THEN json_extract(tasks.details, '$.contract.type') END"
 )
+_SUSPECT: Final = (
+    "CASE WHEN json_valid(tasks.details)"
+    " THEN json_extract(tasks.details, '$.contract.type') <> 'advisory'"
+    " AND (json_type(tasks.details, '$.verdict') IS NULL"
+    """ OR instr(tasks.details, '"result":"fail"') > 0) END"""
+)
+_UNPROVEN: Final = ("tasks.status = 'completed'", _SUSPECT)
+# What the index finds by its letters is looked at: a context may hold the same.
+_FAILED: Final = (
+    "CASE WHEN json_valid(tasks.details) THEN json_type(tasks.details, '$.verdict') IS NULL OR"
+    " EXISTS (SELECT 1 FROM json_each(tasks.details, '$.verdict.findings')"
+    " WHERE json_extract(value, '$.result') = 'fail') END"
+)
+_UNVERIFIED: Final = f"({_CONTRACT} = 'advisory' OR ({' AND '.join(_UNPROVEN)} AND {_FAILED}))"
 WHOLE: Final = Lead("tasks NOT INDEXED")
 PLANNED: Final = Lead(
     "tasks INDEXED BY tasks_planned",
@@ -77,6 +92,14 @@ JOURNAL: Final = Lead(
     "events CROSS JOIN tasks ON tasks.id = events.task_id AND tasks.events = events.n",
     order="events.seq DESC",
     key="events.seq",
+)
+# No task is in both.
+_UNVERIFIED_WAY: Final = (
+    Lead(
+        "tasks INDEXED BY tasks_by_contract",
+        (f"{_CONTRACT} = 'advisory'", f"{_CONTRACT} <> 'verifiable'"),
+    ),
+    Lead("tasks INDEXED BY tasks_unproven", _UNPROVEN),
 )
 _EARLIER: Final = (
     "SELECT 1 FROM deliveries AS other WHERE other.task_id = deliveries.task_id"
@@ -108,6 +131,8 @@ def leads(wanted: Filter) -> list[tuple[Lead, ...]]:
     """Every way to read this list but its text; a way may be several indexes that are merged."""
     found: list[tuple[Lead, ...]] = [(each,) for each in _words(wanted)]
     statuses = wanted.statuses or (tuple(TERMINAL) if wanted.deleted else ())
+    if wanted.unverified:
+        found.append(_UNVERIFIED_WAY)
     if statuses:
         found.append(tuple(_status(each, deleted=wanted.deleted) for each in _once(statuses)))
     return found
@@ -184,6 +209,8 @@ def _flags(wanted: Filter) -> Iterator[str]:
         yield ASKS
     if wanted.is_planned:
         yield "tasks.completed_at IS NULL"
+    if wanted.unverified:
+        yield _UNVERIFIED
 
 
 def _words(wanted: Filter) -> Iterator[Lead]:

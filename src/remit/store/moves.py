@@ -13,8 +13,9 @@ from remit.model.review import Review
 from remit.model.run import Lease
 from remit.model.status import PAUSABLE, TERMINAL, Actor, Reason, Status
 from remit.model.task import Task
-from remit.store import children, deliveries, events, reviews, rows, runs, tasks
+from remit.store import children, deferred, deliveries, events, reviews, rows, runs, tasks
 from remit.store.database import Tx
+from remit.store.through import THROUGH, Through
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,7 @@ class Ending:
     settles: bool = True  # whether what the owner wished for is dealt with
 
 
+_LOOK_BACK: Final = 100  # events in which the wish stands that a leg heeds
 _DONE: Final = Ending(outcome="done", to=Status.COMPLETED, by=Actor.COURIER)
 _CANCELLED: Final = Ending(outcome="cancelled", to=Status.CANCELLED, by=Actor.COURIER)
 
@@ -74,12 +76,14 @@ def finish(tx: Tx, task: Task, lease: Lease, leg_at: datetime, end: Ending, now:
     runs.end(tx, lease, leg_at, now, end.outcome, end.note)
     _tell_end(tx, task, lease, end, rows.number(row["events"]), now)
     if end.to in TERMINAL:
+        deferred.drop(tx, task, now)
         children.tell_parent(tx, task, end.to, end.summary or end.note, now)
     if end.review is not None:
         reviews.open_review(tx, end.review, end.by, now)
 
 
 def _tell_end(tx: Tx, task: Task, lease: Lease, end: Ending, n: int, now: datetime) -> None:
+    tx = _as_wished(tx, task, end)
     data: dict[str, Json] = {"outcome": end.outcome, "run": lease.run_id}
     if end.note:
         data["note"] = end.note
@@ -93,6 +97,16 @@ def _tell_end(tx: Tx, task: Task, lease: Lease, end: Ending, n: int, now: dateti
         if end.summary:
             data["summary"] = end.summary
         events.append(tx, task.id, n, Entry(Kind.TASK_MOVED, end.by, data), now)
+
+
+def _as_wished(tx: Tx, task: Task, end: Ending) -> Tx:
+    """A pause that an agent wished for is its own when it comes, too."""
+    if end.by is not Actor.OWNER:
+        return tx
+    told = reversed(events.last_of_task(tx, task.id, _LOOK_BACK))
+    wish = next((each for each in told if "wish" in each.data), None)
+    by = wish.data.get(THROUGH) if wish else None
+    return Through(tx, str(by)) if by is not None else tx
 
 
 def _heeding(tx: Tx, task: Task, end: Ending) -> Ending:
@@ -148,7 +162,10 @@ def pause(tx: Tx, task_id: TaskId, now: datetime) -> Task:
 
 
 def undo(tx: Tx, task_id: TaskId, now: datetime) -> Task:
-    """Call back what was approved: the task is paused before anything of it is claimed."""
+    """Call back what was approved, before anything of it is claimed: the question is open again.
+
+    What went on its way without one is paused.
+    """
     row = tasks.find_row(tx, task_id)
     task, due = rows.task(row), rows.moment(row["due_at"])
     if task.status is not Status.DELIVERING:
@@ -157,7 +174,13 @@ def undo(tx: Tx, task_id: TaskId, now: datetime) -> Task:
     if row["worker"] is not None or due is None or due <= now:
         sentence = f"Task {task.id} is being sent; it is too late to undo that."
         raise Conflict(sentence)
-    return _order(tx, task, Status.PAUSED, now, resume_to=task.status)
+    if task.cancel_requested:
+        raise Conflict(f"Task {task.id} is being cancelled; nothing more of it is sent.")
+    task = tasks.get(tx, task_id)
+    asked = reviews.approved(tx, task)
+    if asked is None:
+        return _order(tx, task, Status.PAUSED, now, resume_to=task.status)
+    return reviews.reopen(tx, task, asked, now)
 
 
 def resume(tx: Tx, task_id: TaskId, now: datetime) -> Task:
@@ -235,6 +258,7 @@ def _order(
     assert row is not None  # noqa: S101 - read in this very transaction
     _tell_move(tx, task, to, Actor.OWNER, rows.number(row["events"]), now)
     if to in TERMINAL:
+        deferred.drop(tx, task, now)
         children.tell_parent(tx, task, to, None, now)
     return tasks.get(tx, task.id)
 

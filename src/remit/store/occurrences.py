@@ -5,15 +5,16 @@ its key alone, so neither a rename nor another server makes it start again. What
 touched; what has not follows its event.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import Final, TypeAlias
 
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.event import Entry, Kind
 from remit.model.ids import SeriesId, SessionId, TaskId
+from remit.model.plan import Became
 from remit.model.series import Fate
 from remit.model.status import Actor, Status
 from remit.model.task import Taint, Task
@@ -26,10 +27,20 @@ REMOVED: Final = "it was taken out of the calendar"
 CANCELLED: Final = "it is cancelled or done in the calendar"
 PASSED: Final = "its time had passed when it was written into the calendar"
 FOLLOWED: Final = "its event changed in the calendar"
+REWORDED: Final = "its event was rewritten in the calendar"
 ANEW: Final = "another start of the same event has this very time"
 UNREAD: Final = "its event cannot be read any more"
 _BACK: Final = frozenset({REMOVED, CANCELLED, UNREAD})  # what is put back starts again
 _FATES: Final = {slots.ASLEEP: Fate.MISSED, slots.NOT_BEGUN: Fate.SKIPPED}  # nobody decided these
+
+
+# Whether an event says more than what is to be done, by its title, its text and its start.
+Speaks: TypeAlias = Callable[[str, str, datetime], bool]
+
+
+def says_nothing(title: str, text: str, start: datetime) -> bool:  # noqa: ARG001 - the port's words
+    """Where nobody reads what an event says."""
+    return False
 
 
 class State(StrEnum):
@@ -71,13 +82,13 @@ class Read:
     fresh: datetime
 
 
-def follow_all(tx: Tx, reads: Iterable[Read], now: datetime) -> None:
+def follow_all(tx: Tx, reads: Iterable[Read], now: datetime, speaks: Speaks = says_nothing) -> None:
     """Follow several resources at once: what makes them durable is paid once for all."""
     for read in reads:
-        follow(tx, read, now)
+        follow(tx, read, now, speaks)
 
 
-def follow(tx: Tx, read: Read, now: datetime) -> None:
+def follow(tx: Tx, read: Read, now: datetime, speaks: Speaks = says_nothing) -> None:
     """Keep a resource, and bring what is planned by it up to date."""
     calendars.put(tx, read.resource, now)
     counts = calendars.counting(tx, read.resource.uid)
@@ -91,7 +102,7 @@ def follow(tx: Tx, read: Read, now: datetime) -> None:
             drop(tx, each, UNREAD, now)
         return
     for start in read.starts:
-        _follow_one(tx, known, start, read, now)
+        _follow_one(tx, known.get(start.key), start, read, now, speaks)
     there = {start.key for start in read.starts}
     for each in known.values():
         if each.key not in there and each.start >= read.since:
@@ -204,9 +215,13 @@ def prune(tx: Tx, before: datetime) -> int:
 
 
 def _follow_one(
-    tx: Tx, known: dict[str, Occurrence], start: Occurrence, read: Read, now: datetime
+    tx: Tx,
+    was: Occurrence | None,
+    start: Occurrence,
+    read: Read,
+    now: datetime,
+    speaks: Speaks,
 ) -> None:
-    was = known.get(start.key)
     start = replace(start, account=read.resource.account, calendar=read.resource.calendar)
     objection = _objection(start, read)
     if was is None:
@@ -218,7 +233,7 @@ def _follow_one(
     elif objection is not None and (objection is CANCELLED or start.start != was.start):
         drop(tx, was, objection, now)
     else:
-        _change(tx, was, start, now)
+        _change(tx, was, start, now, speaks)
 
 
 def _objection(start: Occurrence, read: Read) -> str | None:
@@ -237,15 +252,36 @@ def _revive(tx: Tx, was: Occurrence, start: Occurrence) -> None:
     _put(tx, replace(start, tries=was.tries + 1))
 
 
-def _change(tx: Tx, was: Occurrence, start: Occurrence, now: datetime) -> None:
-    """Let what has not begun follow its event."""
+def _change(tx: Tx, was: Occurrence, start: Occurrence, now: datetime, speaks: Speaks) -> None:
+    """Let what has not begun follow its event; what sends something else by now starts anew."""
     kept = replace(start, state=was.state, tries=was.tries, task_id=was.task_id)
     if was.task_id is not None:
         row = tasks.find_row(tx, was.task_id)
         if not _unbegun(row):
             return
-        _edit(tx, was, kept, tasks.get(tx, was.task_id), now)
+        task = tasks.get(tx, was.task_id)
+        if _is_another(task, was, start, speaks):
+            drop(tx, was, REWORDED, now)
+            _revive(tx, was, start)
+            return
+        _edit(tx, was, kept, task, now)
     _put(tx, kept)
+
+
+def _is_another(task: Task, was: Occurrence, start: Occurrence, speaks: Speaks) -> bool:
+    """Whether new words say, or old ones said, what goes out and to whom.
+
+    Then the task is not changed but made anew, read as one that is new: nothing of the old words
+    may be left in it.
+    """
+    words = (start.title, start.text, start.taint)
+    if words == (was.title, was.text, was.taint):
+        return False
+    if start.taint is Taint.OWNER and speaks(start.title, start.text, start.start):
+        return True
+    clauses = task.request.clauses if task.request else ()
+    as_it_stood = all(each.became is Became.WORK for each in clauses)
+    return not as_it_stood or bool(task.gaps) or task.assigned_agent is not None
 
 
 def _edit(tx: Tx, was: Occurrence, start: Occurrence, task: Task, now: datetime) -> None:

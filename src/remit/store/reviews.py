@@ -7,15 +7,17 @@ from datetime import datetime
 
 from remit.errors import AlreadyDecided, BadInput, NotFound
 from remit.model.codec import Json, from_json, stamp
+from remit.model.delivery import DeliveryStatus
 from remit.model.event import Entry, Kind
 from remit.model.ids import ReviewId, TaskId
 from remit.model.permit import Permission
+from remit.model.reply import Policy
 from remit.model.review import SEND, Answered, Decision, Review
 from remit.model.settled import Settle, Settled
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Task
 from remit.model.undo import AT_ONCE, Undo
-from remit.store import deliveries, events, permissions, rows, tasks
+from remit.store import deferred, deliveries, events, permissions, rows, tasks
 from remit.store.database import Params, Tx
 
 
@@ -123,6 +125,53 @@ def close_all(tx: Tx, task_id: TaskId, now: datetime) -> None:
     tx.run("close_reviews", {"task": task_id, "now": rows.ms(now)})
 
 
+def approved(tx: Tx, task: Task) -> Review | None:
+    """The last yes that lets something of a task out, as long as nothing is out by it."""
+    found = [each for each in of_task(tx, task.id) if each.decision and each.decision.decided_at]
+    last = max(found, key=_decided_at, default=None)
+    if last is None or last.decision is None or last.resume_to is not Status.DELIVERING:
+        return None
+    yes = last.decision.answer in (Answered.APPROVE, Answered.EDIT)
+    # A yes to a text holds for all it goes to; a yes to a person, for that one alone.
+    whole = all(each.status is DeliveryStatus.PENDING for each in task.delivery)
+    return last if yes and (whole or _is_send(last)) else None
+
+
+def _decided_at(review: Review) -> tuple[int, str]:
+    at = review.decision.decided_at if review.decision else None
+    return rows.ms(at) if at else 0, str(review.id)
+
+
+def reopen(tx: Tx, task: Task, review: Review, now: datetime) -> Task:
+    """Take a yes back: it is asked as before, and what the owner wrote is kept for him."""
+    task.check_move(Status.NEEDS_REVIEW, Actor.OWNER)
+    tx.run("reopen_review", {"id": review.id})
+    _take_back(tx, review, now)
+    asked: Params = {
+        "id": task.id,
+        "reason": review.reason,
+        "resume_to": review.resume_to,
+        "now": rows.ms(now),
+    }
+    row = tx.one("reopen_task", asked)
+    assert row is not None  # noqa: S101 - read in this very transaction
+    data: dict[str, Json] = {"was": task.status, "to": Status.NEEDS_REVIEW, "review": review.id}
+    entry = Entry(Kind.TASK_MOVED, Actor.OWNER, data | {"note": "you called it back"})
+    events.append(tx, task.id, rows.number(row["events"]), entry, now)
+    return tasks.get(tx, task.id)
+
+
+def _take_back(tx: Tx, review: Review, now: datetime) -> None:
+    """An "always" that came with a yes goes with it."""
+    if not _is_send(review) or review.decision is None:
+        return
+    allowed = _allowed(review)
+    for each in permissions.on(tx, allowed.channel):
+        same = (each.contact, each.address) == (allowed.contact, allowed.address)
+        if same and each.given_at == review.decision.decided_at:
+            permissions.put(tx, replace(allowed, policy=Policy.ASK), now)
+
+
 def _is_unbegun(task: Task) -> bool:
     return Status.NEW in (task.status, task.resume_to)
 
@@ -224,6 +273,8 @@ def _send_on(
     data: dict[str, Json] = {"was": task.status, "to": to, "review": review.id}
     entry = Entry(Kind.TASK_MOVED, Actor.OWNER, data)
     events.append(tx, task.id, rows.number(row["events"]), entry, now)
+    if to is Status.CANCELLED:
+        deferred.drop(tx, task, now)
 
 
 def _after(task: Task, review: Review, answer: Answered) -> Status:

@@ -142,6 +142,7 @@ def review(row: Row) -> Review:
         opened_at=moment(row["opened_at"]),
         later_until=moment(row["later_until"]),
         decision=decision,
+        draft=None if decision else text(row["answer_text"]),
     )
 
 

@@ -62,9 +62,12 @@ def _told(name: str, output: Json, lease: Lease) -> JsonMap:
     """A step whose result says something in words is told in those words: they are the log."""
     data: JsonMap = {"step": name, "run": lease.run_id}
     said = output if isinstance(output, dict) else {}
-    snippets = said.get("snippets")
-    if isinstance(snippets, list):  # which tasks were recalled; what they say stays with them
-        data["recalled"] = [each["task_id"] for each in snippets if isinstance(each, dict)]
+    for part in ("snippets", "alike"):  # which tasks were recalled; what they say stays with them
+        told = said.get(part)
+        if isinstance(told, list):
+            known = data.setdefault("recalled", [])
+            assert isinstance(known, list)  # noqa: S101 - made one line above
+            known += [each["task_id"] for each in told if isinstance(each, dict)]
     claim = said.get("claim")
     if isinstance(claim, dict):  # of a specialist
         spoken = claim.get("text") or claim.get("error")

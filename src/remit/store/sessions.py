@@ -1,25 +1,29 @@
 """Sessions: what the runs that share one left behind, and what the older of them came to.
 
 Runs are only ever added. A summary is a view of them: it says how far it goes, and nothing is
-deleted for it.
+deleted for it. What a session has read stays what it is, until its owner vouches for it.
 """
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
+from remit.errors import Conflict
+from remit.model.event import Entry, Kind
 from remit.model.ids import SessionId, TaskId
 from remit.model.review import Answered
+from remit.model.status import Actor
 from remit.model.task import Taint, Task
-from remit.store import rows, tasks
+from remit.store import events, rows, tasks
 from remit.store.database import Row, Tx
 
 RECENT: Final = 200  # tasks of a session among which its runs are looked for
 MOST_SAID: Final = 20
 MOST_REPORTED: Final = 50
 _FIRST: Final = "execute_tool"
+_VOUCHED: Final = "vouched:"  # and the session, in `meta`: up to when
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,44 @@ def look_back(tx: Tx, task: Task) -> Shared:
             "limit": RECENT,
         },
     )
-    return Shared(_runs(tx, found), summary, said(tx, task), _reported(tx, task))
+    shared = Shared(_runs(tx, found), summary, said(tx, task), _reported(tx, task))
+    vouched = _vouched(tx, task.session_id)
+    return shared if vouched is None else _trusted(shared, vouched)
+
+
+def vouch(tx: Tx, task_id: TaskId, now: datetime) -> Task:
+    """The owner has looked at what a task's session remembers: up to now it counts as his own.
+
+    What the tasks themselves came with, and all that is read from now on, stays what it is.
+    """
+    task = tasks.get(tx, task_id)
+    if not task.ended:
+        sentence = f"Task {task.id} is {task.status}; vouch for it when it has ended."
+        raise Conflict(sentence)
+    tx.run("set_meta", {"key": _VOUCHED + task.session_id, "value": str(rows.ms(now))})
+    row = tx.one("note_task", {"id": task_id, "now": rows.ms(now)})
+    assert row is not None  # noqa: S101 - it was just read
+    told = Entry(Kind.TASK_UPDATED, Actor.OWNER, {"what": "vouched", "session": task.session_id})
+    events.append(tx, task_id, rows.number(row["events"]), told, now)
+    return tasks.get(tx, task_id)
+
+
+def _vouched(tx: Tx, session_id: SessionId) -> datetime | None:
+    row = tx.one("get_meta", {"key": _VOUCHED + session_id})
+    return rows.at(int(str(row["value"]))) if row else None
+
+
+def _trusted(shared: Shared, upto: datetime) -> Shared:
+    """The same, with all that the owner has vouched for as his own."""
+    own, summary = Taint.OWNER, shared.summary
+    if summary is not None and summary.upto[0] <= upto:
+        summary = replace(summary, taint=own)
+    return replace(
+        shared,
+        runs=tuple(replace(r, taint=own) if r.ended_at <= upto else r for r in shared.runs),
+        summary=summary,
+        reported=tuple(replace(r, taint=own) if r.at <= upto else r for r in shared.reported),
+    )
 
 
 def states(tx: Tx, task_ids: Sequence[str]) -> list[str]:

@@ -97,6 +97,12 @@ def may_begin(tx: Tx, row: Row, now: datetime) -> bool:
     return False
 
 
+def latest_tasks(tx: Tx, series_id: SeriesId, limit: int) -> list[Task]:
+    """The tasks of a series, newest first."""
+    found = tx.all("list_latest_tasks", {"series": series_id, "limit": limit})
+    return tasks.all_with_deliveries(tx, found)
+
+
 def stopping(tx: Tx, series_id: SeriesId) -> list[Task]:
     """The occurrences that are at work and shall end."""
     return [rows.task(row) for row in tx.all("list_stopping_slots", {"series": series_id})]

@@ -5,7 +5,7 @@ limit together, and a request that was interrupted stays counted: its vendor may
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -82,6 +82,14 @@ def settle(tx: Tx, key: str, used: Usage) -> bool:
 def of_task(tx: Tx, task_id: TaskId, since: int = 0) -> Usage:
     """All that a task has used and set aside."""
     return _usage(tx.one("sum_task_spending", {"task": task_id, "since": since}))
+
+
+def told_apart(tx: Tx, task_id: TaskId) -> Usage:
+    """The same with what went in, what came out and what was cached, of all that was thought."""
+    used, row = of_task(tx, task_id), tx.one("sum_task_tokens", {"task": task_id})
+    assert row is not None  # noqa: S101 - a sum has one row
+    ways = {name: rows.number(row[name]) for name in ("asked", "answered", "cached")}
+    return replace(used, **ways)
 
 
 def of_series(tx: Tx, series_id: SeriesId | None, since: int) -> Usage:

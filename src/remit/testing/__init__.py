@@ -213,12 +213,14 @@ class World:
             self.house.engine.nudge()
             await self.house.engine.settled()
             again = await self.house.repeater.catch_up()
+            late = await self.house.deferred.catch_up()
             due = await self.house.db.read(queue.next_due, self.now)
-            soon = min((at for at in (due, again) if at is not None), default=None)
+            soon = min((at for at in (due, again, late) if at is not None), default=None)
             if soon is None or soon > end:
                 break
             self.clock.jump(soon)
         self.clock.jump(max(end, self.now))
+        await self.house.leftovers.settle()
         await self.house.talk.settled()
 
     async def restart(self) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 
 from remit.errors import BadInput, NotFound, RemitError
 from remit.intake.book import Contacts
+from remit.intake.noted import Noted
 from remit.settings import Settings
 from remit.settings.calendar import OWN, CalendarServer
 from remit.store.secrets import Secrets, machine_ring
@@ -113,7 +114,14 @@ class Watched:
             knows=partial(knows, self._joined.contacts),
         )
         there = frozenset({OWN} if turn.own else ())
-        plugs = Plugs(reader, self._joined.admit, there, self._settings.schedule)
+        heard = noted(self._joined)
+        plugs = Plugs(
+            reader,
+            heard.admit,
+            there,
+            self._settings.schedule,
+            lambda: heard.reading().speaks,
+        )
         return Watch(accounts, ground.db, ground.clock, self._joined.ids, plugs)
 
     def _account(self, name: str, server: CalendarServer, kept: Secrets) -> Account:
@@ -126,6 +134,14 @@ class Watched:
             return False  # what we write there ourselves is nobody's wish
         said = marks.read(self._settings.home).get(account, {})
         return marks.is_marked(found, named, said)
+
+
+def noted(joined: Joined) -> Noted:
+    """Who reads what the owner wrote into a calendar of his."""
+    ground, commands = joined.ground, joined.ground.settings.commands
+    return Noted(
+        ground.db, ground.clock, joined.ids, joined.contacts, ground.zone, joined.admit, commands
+    )
 
 
 def kept_in(settings: Settings) -> Secrets:

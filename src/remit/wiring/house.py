@@ -5,7 +5,7 @@ import os
 import secrets
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -23,10 +23,13 @@ from remit.deliver.dashboard import Dashboard
 from remit.deliver.herald import Herald
 from remit.deliver.push import Push
 from remit.deliver.ways import Keys, Outfit
+from remit.engine.deferred import Deferred
+from remit.engine.leftovers import Leftovers
 from remit.engine.local import LocalEngine
 from remit.gate import Known
 from remit.intake import recipients
 from remit.intake.admit import Intake
+from remit.intake.attentive import Attentive
 from remit.intake.book import FILE as CONTACTS
 from remit.intake.book import Contacts
 from remit.intake.hear import Ear
@@ -43,21 +46,28 @@ from remit.ports import Brain, Channel, Clock
 from remit.recall.session import Recall
 from remit.review.inbox import Inbox
 from remit.run import Rooms
+from remit.run.rooms import Bench
 from remit.settings import Settings
+from remit.specialist.worktree import Worktrees
 from remit.store import home, permissions, sessions
 from remit.store.database import Database
 from remit.store.redact import Redactor
 from remit.store.sqlite import Sqlite
 from remit.trigger.repeat import Repeater
 from remit.verify.verdict import Verifier
-from remit.wiring import minds, proof
+from remit.wiring import minds, proof, workers
 from remit.wiring.calendars import Calendars
+from remit.wiring.deferred import deferred
+from remit.wiring.door_plugs import DoorPlugs
+from remit.wiring.doors import Doors
 from remit.wiring.ground import Ground, WallClock
 from remit.wiring.joined import Joined
 from remit.wiring.keys import keys_of, redacting
 from remit.wiring.minds import brain_of
 from remit.wiring.notices import Told, Wishes, join
 from remit.wiring.priority import PriorityFile
+from remit.wiring.recall import Recollection
+from remit.wiring.reflection import Reflection
 from remit.wiring.talk import Ears, Hands, talk
 
 # The channels that every house has.
@@ -84,8 +94,13 @@ class House:
     talk: Talk
     outfit: Outfit  # the channels of the settings
     calendars: Calendars  # where work starts by the clock
+    doors: Doors  # where others bring work
     told: Told  # what the owner is told, and how
     priority: PriorityFile  # the rules that rank tasks
+    recollection: Recollection  # tasks like others
+    reflection: Reflection  # looks back, and keeps what was changed
+    deferred: Deferred  # what is checked when its group ends
+    leftovers: Leftovers  # worktrees of tasks that are over
     hide: Redactor  # takes every secret out of what is logged
     thinks: bool  # whether there is a brain that can be asked
 
@@ -124,10 +139,15 @@ async def opened(
         house = build(settings, db, clock, brain, channels or {}, able)
         stack.push_async_callback(house.outfit.close)
         stack.push_async_callback(house.calendars.close)
+        stack.push_async_callback(house.doors.close)
+        stack.push_async_callback(house.reflection.close)
+        stack.push_async_callback(house.recollection.close)
         stack.push_async_callback(house.herald.close)
         stack.push_async_callback(house.tools.close)
         stack.push_async_callback(house.repeater.stop)
         stack.push_async_callback(house.talk.stop)
+        stack.push_async_callback(house.deferred.stop)
+        stack.push_async_callback(house.leftovers.stop)
         yield house
 
 
@@ -155,12 +175,57 @@ def build(
     ids, keys = Ids(clock.now, secrets.randbits), keys_of(settings)
     fitted = _fitted(keys, db, clock, settings.deliver.keep_inbound)
     ground = _ground(settings, db, clock, brain, {**CHANNELS, **fitted.channels, **more}, keys)
-    contacts, ear, intake = _hearing(ground, ids, fitted)
-    tools, ears = _tools(ground, intake, able), Ears(ground, intake, ear, contacts)
+    alike = Recollection(ground)
+    contacts, ear, intake = _hearing(ground, ids, fitted, alike)
+    ears = Ears(ground, intake, ear, contacts)
+    tools = _tools(ground, intake, able, alike)
+    return _house(_Frame(ground, ids, keys, fitted, alike, ears, tools))
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """What stands before the rooms do."""
+
+    ground: Ground
+    ids: Ids
+    keys: Keys
+    fitted: Outfit
+    alike: Recollection
+    ears: Ears
+    tools: Toolbox
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """Who works, what is checked late, and who looks back on it."""
+
+    trees: Worktrees
+    late: Deferred
+    back: Reflection
+    engine: LocalEngine
+    courier: Courier
+
+
+def _work(frame: _Frame, priority: PriorityFile) -> _Work:
+    ground, ids, tools, contacts = frame.ground, frame.ids, frame.tools, frame.ears.contacts
+    trees = workers.trees(ground)
+    late = deferred(ground, ids, trees)
+    bench = proof.bench(ground, trees, late)
+    rooms = _rooms(ground, tools, contacts, frame.fitted, priority, bench)
+    back = Reflection(ground, ids, frame.ears.intake.admit, tools, contacts)
+    reminded = rooms.recall.reminded(frame.alike.reminders.of)
+    rooms = replace(rooms, mirror=back.mirror, recall=reminded)
+    return _Work(trees, late, back, _engine(ground, ids, rooms), rooms.courier)
+
+
+def _house(frame: _Frame) -> House:
+    ground, ids, keys, ears = frame.ground, frame.ids, frame.keys, frame.ears
+    settings, db, clock, contacts = ground.settings, ground.db, ground.clock, ears.contacts
     journal, owner, priority = Journal(db), Owner(db, clock, ids), PriorityFile(settings.home)
-    inbox = Inbox(db, clock, ear.settling, _undo(ground))
-    rooms = _rooms(ground, tools, contacts, fitted, priority)
-    engine, told = _engine(ground, ids, rooms), join(ground, ids, rooms.courier, keys.kept.hide)
+    inbox = Inbox(db, clock, ears.ear.settling, _undo(ground))
+    work = _work(frame, priority)
+    told = join(ground, ids, work.courier, keys.kept.hide)
+    spoken = talk(ground, ids, journal, ears, Hands(ground, owner, inbox), told.tells)
     return House(
         settings=settings,
         db=db,
@@ -168,20 +233,25 @@ def build(
         zone=ground.zone,
         ids=ids,
         journal=journal,
-        intake=intake,
+        intake=ears.intake,
         inbox=inbox,
         owner=owner,
         permits=Permits(contacts, db, clock),
-        engine=engine,
-        tools=tools,
-        repeater=Repeater(db, clock, ids, settings.schedule, engine.heed),
-        talk=talk(ground, ids, journal, ears, Hands(ground, owner, inbox), told.tells),
-        outfit=fitted,
-        calendars=Calendars(Joined(ground, ids, intake.admit, contacts, keys.learn)),
+        engine=work.engine,
+        tools=frame.tools,
+        repeater=Repeater(db, clock, ids, settings.schedule, work.engine.heed),
+        talk=spoken,
+        outfit=frame.fitted,
+        calendars=Calendars(Joined(ground, ids, ears.intake.admit, contacts, keys.learn)),
+        doors=Doors(DoorPlugs(ground, keys, ears.intake, contacts, spoken.came)),
         told=told,
         priority=priority,
+        recollection=frame.alike,
+        reflection=work.back,
+        deferred=work.late,
+        leftovers=Leftovers(db, clock, work.trees),
         hide=keys.kept.hide,
-        thinks=_thinks(brain),
+        thinks=_thinks(ground.brain),
     )
 
 
@@ -198,12 +268,18 @@ def _ground(
     return Ground(settings, db, clock, brain, channels, zone, purse, keys.seen, redacting(keys))
 
 
-def _hearing(ground: Ground, ids: Ids, fitted: Outfit) -> tuple[Contacts, Ear, Intake]:
+def _hearing(
+    ground: Ground, ids: Ids, fitted: Outfit, alike: Recollection
+) -> tuple[Contacts, Ear, Intake]:
     """Whom the owner knows, who reads what is said, and what makes tasks of it."""
     settings, db, clock = ground.settings, ground.db, ground.clock
     contacts = Contacts(settings.home / CONTACTS, settings.owner, _called(ground, fitted))
     ear = Ear(db, clock, ids, contacts, ground.zone, minds.reader(ground))
-    return contacts, ear, Intake(db, clock, ids, ground.channels, ear, contacts.meant)
+    return (
+        contacts,
+        ear,
+        Intake(db, clock, ids, ground.channels, Attentive(ear, alike.twin), contacts.meant),
+    )
 
 
 def _engine(ground: Ground, ids: Ids, rooms: Rooms) -> LocalEngine:
@@ -215,10 +291,10 @@ def _thinks(brain: Brain) -> bool:
     return brain.ready if isinstance(brain, ModelBrain) else not isinstance(brain, NoBrain)
 
 
-def _tools(ground: Ground, intake: Intake, able: Sequence[Able]) -> Toolbox:
+def _tools(ground: Ground, intake: Intake, able: Sequence[Able], alike: Recollection) -> Toolbox:
     """All that the brain may call: the owner's commands, the house's own, and what was added."""
     settings = ground.settings
-    own = kit.own(settings.tools, ground.db, intake.admit, settings.work)
+    own = kit.own(settings.tools, ground.db, intake.admit, settings.work, alike.seeking)
     every: list[Able] = [*minds.commands(settings), *own, *able]
     return Toolbox(every, minds.shelves(settings, ground.clock), ground.redact)
 
@@ -233,7 +309,12 @@ def _fitted(keys: Keys, db: Database, clock: Clock, keep: int) -> Outfit:
 
 
 def _rooms(
-    ground: Ground, tools: Toolbox, contacts: Contacts, fitted: Outfit, priority: PriorityFile
+    ground: Ground,
+    tools: Toolbox,
+    contacts: Contacts,
+    fitted: Outfit,
+    priority: PriorityFile,
+    bench: Bench | None,
 ) -> Rooms:
     db = ground.db
     kinds = {way.name: way.kind for way in fitted.ways}
@@ -252,7 +333,7 @@ def _rooms(
         courier=Courier(ground.channels, now=ground.clock.now, bounds=_bounds(ground, contacts)),
         known=Known(secrets=ground.known, echoes=_echoes(ground.channels)),
         tools=tools,
-        bench=proof.bench(ground),
+        bench=bench,
         agree=proof.Agreements(ground, tools, kinds).draft,
     )
 

@@ -15,7 +15,8 @@ _SHORT: Final = 8  # characters; what is shorter cannot be told from any other w
 
 def keys_of(settings: Settings) -> Keys:
     """What names of secrets stand for; all that there are now are known from the start."""
-    ring = machine_ring() if settings.channels else None  # it loads slowly
+    used = settings.channels or settings.hooks
+    ring = machine_ring() if used else None  # it loads slowly
     keys = Keys(Secrets(settings.home, ring), os.environ, settings.channels)
     keys.learn(secrets_in(os.environ))
     keys.learn_all()

@@ -6,7 +6,7 @@ import os
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from glob import escape
 from pathlib import Path
 from typing import Final
@@ -14,9 +14,12 @@ from typing import Final
 from remit.brain.absent import NoBrain
 from remit.brain.choose import Role
 from remit.brain.fill import Paying
+from remit.brain.models import ModelBrain
 from remit.brain.tools import Toolbox
+from remit.engine.deferred import Deferred
 from remit.errors import Failed
 from remit.model.contract import Contract, Criterion, Evidence, Finding, Result
+from remit.model.deferred import FIXES
 from remit.model.plan import Plan
 from remit.model.reply import Prompt
 from remit.model.task import Task
@@ -30,11 +33,13 @@ from remit.settings import Settings, Tools
 from remit.specialist import desk
 from remit.specialist.desk import Desk, Left, Shop
 from remit.specialist.tree import Worktree
+from remit.specialist.worktree import Worktrees
 from remit.verify.critic import BrainCritic, CriticCheck
 from remit.verify.rubric import packaged
 from remit.verify.verdict import Verifier
 from remit.verify.written import CHECKS
 from remit.wiring import workers
+from remit.wiring.debts import Debts
 from remit.wiring.ground import Ground
 
 # Tools that bring nothing of the world to read.
@@ -49,6 +54,7 @@ class Agreements:
 
     def __init__(self, ground: Ground, tools: Toolbox, kinds: Mapping[str, str]) -> None:
         self._ground = ground
+        self._debts = Debts(ground)
         self._tools = tools
         self._kinds = kinds  # of what kind each channel is
 
@@ -59,7 +65,9 @@ class Agreements:
             asked = Asked(task.instructions, written=True, proofs=proofs)
             return contract.draft(asked, activities.default(), now)
         rules = await asyncio.to_thread(rules_of, self._ground.settings, task)
-        return contract.draft(await asyncio.to_thread(self._of_code, task), rules, now)
+        asked = await asyncio.to_thread(self._of_code, task)
+        owed = await self._debts.owed(task, _files(task) or mentioned(task.instructions))
+        return contract.draft(replace(asked, owed=owed), rules, now)
 
     async def _proofs(self, task: Task) -> tuple[Criterion, ...]:
         if not self._ground.settings.contracts.written:
@@ -90,11 +98,16 @@ def _still_open(asked: str) -> str:
 def rules_of(settings: Settings, task: Task) -> Activities:
     """Our rules, with the owner's and then the project's on top."""
     chosen = settings.projects.get(_name(task))
-    places = [settings.home / "rules" / RULES]
-    if chosen is not None:
-        places.append(Path(chosen.path).expanduser() / ".remit" / RULES)
-    found = [Paper(str(each), each.read_text("utf-8")) for each in places if each.is_file()]
+    found = papers_of(settings, chosen.path if chosen else None)
     return activities.load(*found) if found else activities.default()
+
+
+def papers_of(settings: Settings, project: str | None) -> list[Paper]:
+    """The files of rules that there are besides ours: the owner's, and those of a project."""
+    places = [settings.home / "rules" / RULES]
+    if project is not None:
+        places.append(Path(project).expanduser() / ".remit" / RULES)
+    return [Paper(str(each), each.read_text("utf-8")) for each in places if each.is_file()]
 
 
 def checks(ground: Ground) -> dict[str, Check]:
@@ -102,40 +115,44 @@ def checks(ground: Ground) -> dict[str, Check]:
     return {**CHECKS, "critic": _critic(ground)}
 
 
-def bench(ground: Ground) -> Bench | None:
+def bench(ground: Ground, trees: Worktrees, late: Deferred) -> Bench | None:
     """Where code work is done, for who has a project."""
     settings = ground.settings
     if not settings.projects:
         return None
     people = workers.people(ground)
     shops = {
-        name: Shop(str(Path(each.path).expanduser()), each.specialists)
+        name: Shop(str(Path(each.path).expanduser()), each.specialists, each.lines)
         for name, each in settings.projects.items()
     }
     limits = {name: float(each.time_limit) for name, each in settings.specialists.items()}
-    clock, trees = ground.clock, workers.trees(ground)
+    clock, debts = ground.clock, Debts(ground)
     table = Desk(shops, people, trees, clock, limits)
 
-    async def real(plan: Plan, tree: Worktree, left: Left) -> Contract:
+    async def real(task: Task, plan: Plan, tree: Worktree, left: Left) -> Contract:
         assert plan.contract is not None  # noqa: S101 - agreed on before
         diff = await table.diff(tree, left)
         rules = await asyncio.to_thread(activities_at, settings, tree)
-        return contract.reclassify(plan.contract, diff, left.paths, rules, clock.now())
+        owed = await debts.owed(task, left.paths)
+        return contract.reclassify(plan.contract, diff, left.paths, rules, clock.now(), owed)
 
-    return Bench(table, lambda task, tree: _verifier(ground, task, tree), real, ground.moment)
+    async def checks_of(task: Task, tree: Worktree) -> Verifier:
+        return await verifier(ground, task, tree)
+
+    return Bench(table, checks_of, real, ground.moment, late.put_off, debts.owe)
 
 
 def activities_at(settings: Settings, tree: Worktree) -> Activities:
     """The rules of the owner's own folder: what the work changed of them counts for nothing."""
-    places = [settings.home / "rules" / RULES, Path(tree.checkout) / ".remit" / RULES]
-    found = [Paper(str(each), each.read_text("utf-8")) for each in places if each.is_file()]
+    found = papers_of(settings, tree.checkout)
     return activities.load(*found) if found else activities.default()
 
 
-async def _verifier(ground: Ground, task: Task, tree: Worktree) -> Verifier:
+async def verifier(ground: Ground, task: Task, tree: Worktree) -> Verifier:
     """The checks of one project, held to the commit that the work began from."""
     from remit.verify import command, project  # noqa: PLC0415 - for the few who have one
     from remit.verify.limits import Limits  # noqa: PLC0415
+    from remit.verify.presets import ACTIVITIES, Lacking  # noqa: PLC0415
     from remit.verify.sandbox import Sandbox  # noqa: PLC0415
 
     chosen = ground.settings.projects[_name(task)]
@@ -152,11 +169,21 @@ async def _verifier(ground: Ground, task: Task, tree: Worktree) -> Verifier:
     also = (f".remit/{RULES}",)
     terms = command.Terms(base=tree.base, may_change=_asked_to_change(task), also=also)
     check = command.CommandCheck(ways, sandbox, ground.clock, terms=terms, redact=ground.redact)
-    return Verifier({**checks(ground), **command.checks(check)}, ground.clock.now)
+
+    def lacks(activity: str) -> str | None:
+        way = ways.of(activity) if activity in ACTIVITIES else None
+        return way.why if isinstance(way, Lacking) else None
+
+    return Verifier({**checks(ground), **command.checks(check)}, ground.clock.now, lacks)
 
 
 def _asked_to_change(task: Task) -> tuple[str, ...]:
-    """The files that the owner himself named: whoever does the work may change them, tests too."""
+    """The files that the owner himself named: whoever does the work may change them, tests too.
+
+    What stands in a task that mends something was said by programs, and names nothing for him.
+    """
+    if FIXES in task.context:
+        return ()
     return tuple(escape(each) for each in (*_files(task), *mentioned(task.instructions)))
 
 
@@ -175,7 +202,7 @@ class _Unread:
 
 def _critic(ground: Ground) -> Check:
     brain = ground.brain
-    if isinstance(brain, NoBrain):
+    if isinstance(brain, NoBrain) or (isinstance(brain, ModelBrain) and not brain.ready):
         return _Unread()
     mind = ground.mind(Role.THINK)
     paid = Paying(mind, ground.purse, ground.clock) if mind else None

@@ -37,6 +37,7 @@ from remit.model.task import Creator, Source, SourceKind, Task, TaskType
 from remit.owner import Owner
 from remit.ports import Brain
 from remit.review.inbox import Inbox
+from remit.settings import Settings
 from remit.store import edits
 from remit.wiring.ground import Ground
 
@@ -59,7 +60,7 @@ class Ears:
             tasks=found.tasks,
             asked=found.reviews,
             sort=found.answer.value if found.answer else None,
-            unasked=tuple(each.sentence for each in found.unasked),
+            unasked=(*(each.sentence for each in found.unasked), *found.alike),
             receipt=heard.told(found) if found.tasks or found.unasked else {},
         )
 
@@ -181,19 +182,21 @@ def talk(ground: Ground, ids: Ids, journal: Journal, ears: Ears, hands: Hands, t
         mind=_mind(ground),
         who=f"You are {settings.agent}.",
         owner=settings.owner,
-        is_owner=lambda channel, sender: _is_owner(ears.contacts, channel, sender),
+        is_owner=lambda channel, sender: _is_owner(settings, ears.contacts, channel, sender),
     )
     return Talk(doer, ids, Tidings(ground.db, ground.clock, ids, journal, told))
 
 
-def _is_owner(contacts: Contacts, channel: str, sender: str) -> bool:
-    """Whether the book says that the owner writes from there. A number is its digits."""
+def _is_owner(settings: Settings, contacts: Contacts, channel: str, sender: str) -> bool:
+    """Whether the book says that the owner writes from there, or the channel's own settings do."""
     reach = contacts.find(None, channel)
     known = reach.address if isinstance(reach, Reach) and reach.owner else None
-    return known is not None and _digits(known) == _digits(sender)
+    his = _digits(known or str(getattr(settings.channels.get(channel), "owner", "")))
+    return bool(his) and his == _digits(sender)
 
 
 def _digits(address: str) -> str:
+    """An address as it is compared: a number is its digits."""
     return "".join(filter(str.isdigit, address)) if "@" not in address else address.casefold()
 
 

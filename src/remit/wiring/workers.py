@@ -2,18 +2,23 @@
 
 import os
 import secrets
+from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 
 from remit.brain.absent import NoBrain
 from remit.brain.budget import Metered
+from remit.errors import BadInput
 from remit.model.ids import TaskId
 from remit.model.reply import Ask, Prompt, Reply
 from remit.ports import Specialist
 from remit.settings.specialists import Kind
 from remit.settings.specialists import Specialist as Chosen
 from remit.specialist import process
+from remit.specialist.cage import Cage, Leave, home_for
 from remit.specialist.command import CommandSpecialist
 from remit.specialist.own import OwnSpecialist
+from remit.specialist.process import Program, Wrap
 from remit.specialist.worktree import Worktrees
 from remit.store import tasks
 from remit.wiring.ground import Ground
@@ -54,13 +59,47 @@ def trees(ground: Ground) -> Worktrees:
 
 def _one(name: str, chosen: Chosen, ground: Ground) -> Specialist:
     able = frozenset(chosen.capabilities)
+    if chosen.kind is Kind.BRAIN:
+        return OwnSpecialist(name, _Paying(ground), capabilities=able)
+    home = home_for(os.environ.get("HOME", ""))
     environ = process.environ_of(os.environ, chosen.env)
-    match chosen.kind:
-        case Kind.BRAIN:
-            return OwnSpecialist(name, _Paying(ground), capabilities=able)
-        case Kind.COMMAND:
-            return CommandSpecialist(name, chosen.argv, capabilities=able, environ=environ)
-        case Kind.ACP:
-            from remit.specialist.acp import AcpSpecialist  # noqa: PLC0415 - the extra
+    wrap: Wrap = process.bare
+    if chosen.sandbox:
+        environ |= {"HOME": str(home)}
+        wrap = Cage(name, _leave(name, chosen, ground.settings.home), home=home, sees=_sees(ground))
+    program = Program(name, chosen.argv, environ, able, wrap)
+    if chosen.kind is Kind.COMMAND:
+        return CommandSpecialist(program)
+    from remit.specialist.acp import AcpSpecialist  # noqa: PLC0415 - the extra
 
-            return AcpSpecialist(name, chosen.argv, capabilities=able, environ=environ)
+    return AcpSpecialist(program)
+
+
+def _leave(name: str, chosen: Chosen, house: Path) -> Leave:
+    reads, writes = (
+        tuple(Path(each).expanduser() for each in places)
+        for places in (chosen.reads, chosen.writes)
+    )
+    for each in (*reads, *writes):
+        if house.is_relative_to(each) or each.is_relative_to(house):
+            raise BadInput(
+                f"[specialists.{name}] is lent {each}, and Remit's own directory is there; "
+                "nobody who works for it sees that."
+            )
+    return Leave(chosen.network, reads, writes)
+
+
+def _sees(ground: Ground) -> Callable[[str], Sequence[Path] | None]:
+    """Where a program lies, and what it must see to run."""
+
+    def sees(program: str) -> Sequence[Path] | None:
+        from remit.verify.toolchain import Toolchain  # noqa: PLC0415 - for the few who have one
+
+        tools = Toolchain(ground.settings.home, os.environ)
+        found = tools.find(program)
+        if found is None:
+            return None
+        shown = (each.folder for each in tools.sees(found) if each.folder == each.place)
+        return (found, found.resolve(), *shown)
+
+    return sees

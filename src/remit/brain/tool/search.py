@@ -1,18 +1,26 @@
-"""Looking for earlier tasks by their words."""
+"""Looking for earlier tasks: by their words, and by what they are about."""
 
-from typing import Final
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeAlias
 
 from remit.brain.tool.own import Own, number, takes, text
 from remit.model.codec import stamp
+from remit.model.likeness import Alike
 from remit.model.reply import Policy, Tool, ToolCall, ToolResult
 from remit.model.task import Taint, Task
 from remit.store import search
 from remit.store.database import Database
 
+# Given words, a number, and which tasks may be told: those that are like the words.
+Find: TypeAlias = Callable[[str, int, Callable[[Task], bool]], Awaitable[list[Alike]]]
+Sees: TypeAlias = Callable[[Task, Task], bool]
+
 MOST: Final = 10
+_LOOKED: Final = 50  # with the words, of which some may not be told
 _SEARCH: Final = Tool(
     "search_tasks",
-    "Find earlier tasks whose title, instructions or outcome hold all these words; newest first.",
+    "Find earlier tasks: first those that hold all these words, newest first; then those that are "
+    "about the same in other words.",
     takes(
         "query",
         query={"type": "string", "minLength": 1, "maxLength": 300},
@@ -21,19 +29,34 @@ _SEARCH: Final = Tool(
 )
 
 
-def search_tasks(policy: Policy, db: Database) -> Own:
+def search_tasks(
+    policy: Policy, db: Database, find: Find | None = None, sees: Sees = lambda _, __: True
+) -> Own:
     async def look(task: Task, call: ToolCall) -> ToolResult:
-        limit = min(number(call, "limit", MOST), MOST) + 1
-        wanted = search.Filter(text=text(call, "query"), limit=limit)
-        page = await db.read(search.page, wanted)
-        found = [each for each in page.tasks if each.id != task.id][: limit - 1]
-        taint = Taint.OWNER
-        for each in found:
-            taint = taint.joined(each.taint)
-        told = "\n".join(map(_line, found)) or "Nothing was found."
-        return ToolResult(call.id, told, taint=taint)
+        query, limit = text(call, "query"), min(number(call, "limit", MOST), MOST)
+
+        def fits(other: Task) -> bool:
+            return other.id != task.id and sees(task, other)
+
+        page = await db.read(search.page, search.Filter(text=query, limit=_LOOKED))
+        found = [each for each in page.tasks if fits(each)][:limit]
+        lines = [_line(each) for each in found]
+        taints = [each.taint for each in found]
+        known = {each.id for each in found}
+        for alike in await find(query, limit, fits) if find and len(found) < limit else ():
+            if alike.task.id not in known and len(lines) < limit:
+                lines.append(f"{_line(alike.task)} (alike)")
+                taints.append(alike.taint)
+        return ToolResult(call.id, "\n".join(lines) or "Nothing was found.", taint=_worst(taints))
 
     return Own(_SEARCH, policy, look)
+
+
+def _worst(taints: list[Taint]) -> Taint:
+    worst = Taint.OWNER
+    for each in taints:
+        worst = worst.joined(each)
+    return worst
 
 
 def _line(task: Task) -> str:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -45,6 +46,8 @@ _TITLES: Final = {
 _LED: Final = {
     Kind.MERGE: "Merge this into your folder?",
     Kind.WORK: "Nobody could prove this. What now?",
+    Kind.MEND: "What was merged does not hold. Fix it?",
+    Kind.LESSON: "Shall this be learned?",
 }
 
 
@@ -91,6 +94,7 @@ class Opened:
     tried: tuple[Try, ...] = ()  # by specialists
     patch: Patch | None = None  # what would be merged
     branch: str = ""
+    learned_from: tuple[str, ...] = ()  # the tasks that speak for a lesson
     stand: Stand
     trail: Trail
 
@@ -98,6 +102,16 @@ class Opened:
     def findings(self) -> Sequence[Finding]:
         verdict = self.task.verdict
         return verdict.findings if verdict else ()
+
+    @property
+    def checked(self) -> Sequence[tuple[str, Finding]]:
+        """Each finding with what was promised, in the contract's own words."""
+        contract = self.task.contract
+        criteria = contract.criteria if contract else ()
+        if len(criteria) != len(self.findings):
+            return [(each.activity, each) for each in self.findings]
+        pairs = zip(criteria, self.findings, strict=True)
+        return [(each.description or found.activity, found) for each, found in pairs]
 
     @property
     def passed(self) -> int:
@@ -180,11 +194,14 @@ def _asked(call: Call, waiting: Waiting, past: Trail) -> Opened:
         digest=digest_of(review),
         acts=kinds.acts_of(review, kind),
         draft=draft,
-        text=draft,
+        text=review.draft or draft,
         shown=review.evidence,
         stand=stands.of_review(review, task, undo_of(call), shell.local(call)),
         trail=_local(past, call),
     )
+    if kind is Kind.LESSON:
+        named = tuple(re.findall(r"task-\w{26}", review.evidence.partition("\n")[0]))
+        return replace(made, patch=patch.read(review.evidence), learned_from=named)
     if kind is Kind.MERGE:
         branch = (review.about or "").partition(":")[2]
         return replace(made, patch=patch.read(review.evidence), branch=branch)
@@ -222,7 +239,7 @@ def _letter(call: Call, made: Opened, review: Review) -> Opened:
         made,
         title=title,
         to=to,
-        look=letter.look(call, channel, made.draft),
+        look=letter.look(call, channel, made.text),
         always=to if allowed else None,
     )
 

@@ -20,7 +20,7 @@ from remit.model.contract import (
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.event import Event, Kind
 from remit.model.plan import Item, ItemStatus
-from remit.model.proof import NOT_VERIFIED, Proof, proof_of
+from remit.model.proof import NOT_VERIFIED, Proof, owners_word, proof_of
 from remit.model.review import SEND, Review
 from remit.model.status import ACTIVE, Reason, Status
 from remit.model.task import Taint, Task
@@ -46,8 +46,8 @@ def chips(task: Task) -> tuple[Chip, ...]:
     proof = Chip(NOT_VERIFIED, "shield", "No contract says how to tell that it is done.")
     if contract is not None:
         proof = Chip(_TYPES[contract.type][0], "shield", _TYPES[contract.type][1])
-    if proof_of(task) is Proof.UNPROVEN:
-        proof = Chip(NOT_VERIFIED, "shield", "You took it although its checks did not pass.")
+    if (standing := proof_of(task)) in (Proof.UNPROVEN, Proof.REFUTED):
+        proof = Chip(NOT_VERIFIED, "shield", _sentence(UNVERIFIED[standing]))
     kind = Chip("Recurring", "repeat") if task.series_id else _TIMES[task.type.value]
     rule = f"By the rule {task.rule.name}: {task.rule.because}." if task.rule else ""
     found = (proof, kind, Chip(f"{PRIORITIES[task.priority.value]} priority", "", rule))
@@ -304,7 +304,13 @@ def proof(task: Task) -> Table | None:
             left.remove(found)
         rows.append(_row(each, found, checking=checking))
     since, standing = _FROM[contract.generated_from], _standing(rows, task, contract)
-    return Table(tuple(rows), since, *standing, _sentence(UNVERIFIED.get(proof_of(task), "")))
+    return Table(tuple(rows), since, *standing, _sentence(unverified(task)))
+
+
+def unverified(task: Task) -> str:
+    """Why no check stands for it, with what its owner said to that."""
+    said = UNVERIFIED.get(proof_of(task), "")
+    return f"{said} You said: {owners_word(task)}" if owners_word(task) else said
 
 
 def _sentence(text: str) -> str:
@@ -330,7 +336,7 @@ def _row(criterion: Criterion, found: Finding | None, *, checking: bool) -> Row:
 def _standing(rows: Sequence[Row], task: Task, contract: Contract) -> tuple[str, str, str]:
     if contract.type is ContractType.ADVISORY:
         return "plan", "Not verified, for you to judge", "eye"
-    if proof_of(task) is Proof.UNPROVEN:
+    if proof_of(task) in (Proof.UNPROVEN, Proof.REFUTED):
         return "you", "Not verified", "alert"
     passed = sum(row.kind == "ok" for row in rows)
     if any(row.kind == "bad" for row in rows):
@@ -375,6 +381,7 @@ _KINDS: Final[Mapping[str, str]] = {
 UNVERIFIED: Final = {
     Proof.ADVISORY: "no check can prove advice. What came of it is for you to read and judge.",
     Proof.UNPROVEN: "you took it although its checks did not pass.",
+    Proof.REFUTED: "what was checked when its group ended failed.",
 }
 _FROM: Final = {
     GeneratedFrom.AUTO: "from rules",

@@ -8,7 +8,7 @@ from pydantic import Field
 from remit.errors import BadInput
 from remit.intake.heard import Heard, Message, told
 from remit.model.codec import Json
-from remit.model.task import Source, SourceKind
+from remit.model.task import Source, SourceKind, Task
 from remit.server.bodies import Body
 from remit.server.call import Answer, Call, Query, Route
 from remit.server.web import shell, words
@@ -16,6 +16,7 @@ from remit.store import search
 from remit.trigger import command
 
 _FOUND: Final = 8
+_TELLING: Final = 5  # letters; fewer are about nothing
 _TEXT: Final = 20_000
 
 
@@ -69,11 +70,22 @@ async def palette(call: Call) -> Answer:
     """Tasks that fit what is being typed."""
     wanted = search.Filter(text=call.text("q") or "", limit=_FOUND)
     page = await call.house.db.read(search.page, wanted)
-    found: list[Json] = [
-        {"title": task.title, "href": f"/tasks/{task.id}", "kind": words.state(task).kind}
-        for task in page.tasks
-    ]
-    return Answer({"tasks": found})
+    found: list[Json] = [_line(task) for task in page.tasks]
+    known = {task.id for task in page.tasks}
+    near = await _alike(call, wanted.text or "") if len(found) < _FOUND else []
+    alike: list[Json] = [_line(task) for task in near if task.id not in known]
+    return Answer({"tasks": found, "alike": alike[: _FOUND - len(found)]})
+
+
+async def _alike(call: Call, text: str) -> list[Task]:
+    """Tasks that are about what is typed, in whatever words."""
+    if len(text) < _TELLING:
+        return []
+    return [each.task for each in await call.house.recollection.finder.find(text, _FOUND)]
+
+
+def _line(task: Task) -> Json:
+    return {"title": task.title, "href": f"/tasks/{task.id}", "kind": words.state(task).kind}
 
 
 def _receipt(heard: Heard) -> dict[str, object]:

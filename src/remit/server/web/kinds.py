@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from remit.model.review import MERGE, SEND, WORK, Answered, Review
+from remit.model.review import FIX, LESSON, MERGE, SEND, WORK, Answered, Review
 from remit.model.status import Reason
 
 
@@ -22,6 +22,8 @@ class Kind(StrEnum):
     UNPROVEN = "unproven"  # the work does not meet its contract
     WORK = "work"  # everybody who could do it has tried
     MERGE = "merge"  # may proven work go into the owner's own folder
+    LESSON = "lesson"  # may the owner's own rules or guidelines be changed
+    MEND = "mend"  # what was checked when its group ended failed; shall it be fixed
     LOCKED = "locked"  # an account must be put right
     BUDGET = "budget"  # it costs more than it may
     POISON = "poison"  # the house died over it
@@ -62,6 +64,8 @@ _OTHER_WAY: Final = Act(_A.BACK, "Try again", "repeat", "r", "What shall be diff
 _MYSELF: Final = Act(_A.ARRIVED, "I did it myself", "check", "m")
 _UNCHECKED: Final = Act(_A.DROP, "Take it unproven", "back", "o", "Why, for the record", needs=True)
 _APART: Final = Act(_A.DROP, "Leave on branch", "back", "o")
+_UNLEARNED: Final = Act(_A.DROP, "Leave it out", "back", "o")
+_LEAVE: Final = Act(_A.DECLINE, "Leave it", "x", "x", "Why, if you like", danger=True)
 _ANSWER: Final = Act(_A.ANSWER, "Answer", "send")
 
 SORTS: Final[Mapping[Kind, Sort]] = {
@@ -76,6 +80,8 @@ SORTS: Final[Mapping[Kind, Sort]] = {
     Kind.UNPROVEN: Sort("shield", (Act(_A.APPROVE, "Accept as it is", "check"), _BACK, _DECLINE)),
     Kind.WORK: Sort("shield", (_OTHER_WAY, _MYSELF, _UNCHECKED, _DECLINE)),
     Kind.MERGE: Sort("repeat", (Act(_A.APPROVE, "Merge it", "check"), _BACK, _APART, _DECLINE)),
+    Kind.LESSON: Sort("history", (Act(_A.APPROVE, "Put it in", "check"), _UNLEARNED, _DECLINE)),
+    Kind.MEND: Sort("shield", (Act(_A.APPROVE, "Fix it", "check"), _LEAVE), "bad"),
     Kind.LOCKED: Sort("alert", (Act(_A.APPROVE, "It is put right", "check"), _DECLINE), "bad"),
     Kind.BUDGET: Sort("coin", (Act(_A.APPROVE, "Let it go on", "check"), _DECLINE)),
     Kind.POISON: Sort("alert", (Act(_A.APPROVE, "Try once more", "repeat"), _DECLINE), "bad"),
@@ -91,6 +97,13 @@ _OF_REASON: Final = {
     Reason.POISON: Kind.POISON,
     Reason.APPROVAL: Kind.QUESTION,
 }
+_OF_ABOUT: Final = {
+    "call": Kind.CALL,
+    "budget": Kind.BUDGET,
+    MERGE: Kind.MERGE,
+    FIX: Kind.MEND,
+    LESSON: Kind.LESSON,
+}
 _WHY: Final = {
     Kind.SEND: "A message to a person needs your yes.",
     Kind.QUESTION: "The work cannot go on without a word from you.",
@@ -102,6 +115,8 @@ _WHY: Final = {
     Kind.UNPROVEN: "The work does not meet its contract, and its fixes are used up.",
     Kind.WORK: "Everybody who can do this has tried, and it is not proven.",
     Kind.MERGE: "What others wrote comes into your folder only with your yes.",
+    Kind.LESSON: "Your rules and guidelines change only with your yes.",
+    Kind.MEND: "What was merged failed as a whole; it is fixed only with your yes.",
     Kind.LOCKED: "Only you can put an account right.",
     Kind.BUDGET: "It would cost more than you let it.",
     Kind.POISON: "What stops the house again and again is not tried for ever.",
@@ -114,7 +129,8 @@ _TOLD: Final = re.compile(
     r"Accept it as it is, send it back, or decline\?|Put it right, then approve\.|"
     r'Or say "leave it out"\.|Have it tried again in another way, do it yourself in its folder,'
     r" take it unproven with a reason, or decline\?|Merge \S+ into your folder, send it back, or"
-    r" leave it there\?)$"
+    r" leave it there\?|Put this into \S+, or leave it out\?|Have it"
+    r" fixed, or leave it\?)$"
 )
 _MOST: Final = 140  # characters of a headline
 
@@ -124,8 +140,7 @@ def kind_of(review: Review) -> Kind:
     about, place = (review.about or "").partition(":")[0], review.key.partition(":")[2]
     if review.reason is Reason.APPROVAL:
         send = about == SEND or place.startswith("send:")
-        known = {"call": Kind.CALL, "budget": Kind.BUDGET, MERGE: Kind.MERGE}
-        return Kind.SEND if send else known.get(about, Kind.QUESTION)
+        return Kind.SEND if send else _OF_ABOUT.get(about, Kind.QUESTION)
     special = {
         Kind.REQUEST: review.reason is Reason.INPUT and review.key.startswith("clause:"),
         Kind.WHOM: review.reason is Reason.INPUT and place.startswith("whom:"),

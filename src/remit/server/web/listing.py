@@ -10,7 +10,6 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from remit.model.contract import ContractType
 from remit.model.ids import TaskId
 from remit.model.status import ACTIVE, TERMINAL, Status
 from remit.model.task import TaskType
@@ -27,7 +26,7 @@ _SERIES: Final = 20
 _UP_NEXT: Final = (Status.NEW, Status.READY)
 _ASKING: Final = "status:needs-you"
 _PLANNED: Final = "status:ready is:scheduled"
-_UNVERIFIED: Final = "contract:advisory"
+_UNVERIFIED: Final = "is:unverified"
 _TABS: Final = frozenset(
     {"is:waiting", "is:scheduled", _UNVERIFIED}
 )  # words of tabs that are no status
@@ -142,13 +141,9 @@ def _numbered(tx: Tx, shown: Shown, wanted: Filter, count: Count) -> list[Tab]:
     """The tabs; what no check has proven has one, as soon as there is something of that."""
     here = _UNVERIFIED in line.words(shown.q)
     if here:
-        count = counted(tx, shown, replace(wanted, contract=None))
-    elif wanted.contract is not None:
-        return tabs(shown, count)
+        count = counted(tx, shown, replace(wanted, unverified=False))
     typed = None if "is:scheduled" in line.words(shown.q) else wanted.type
-    advice = replace(
-        wanted, statuses=(), asks=False, type=typed, contract=ContractType.ADVISORY, before=None
-    )
+    advice = replace(wanted, statuses=(), asks=False, type=typed, unverified=True, before=None)
     unproven = search.count(tx, advice)
     return tabs(shown, count, unproven if here or unproven.total else None)
 

@@ -9,6 +9,7 @@ from remit.server.call import Call
 from remit.settings import Settings
 from remit.specialist import census
 from remit.specialist.census import Stand
+from remit.wiring.kinds import kinds
 
 MARKS: Final[Mapping[str, tuple[str, str, str]]] = {
     "ok": ("ok", "Ready", "done"),
@@ -29,4 +30,5 @@ async def seen(call: Call) -> dict[str, object]:
 
 def _look(settings: Settings) -> tuple[list[Stand], list[Stand]]:
     people = census.specialists(settings.specialists, os.environ.get("PATH"))
-    return list(census.projects(settings.projects, settings.specialists)), list(people)
+    places = census.projects(settings.projects, settings.specialists, kinds(settings))
+    return list(places), list(people)

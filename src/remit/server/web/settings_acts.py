@@ -1,6 +1,7 @@
 """What the owner changes on the settings page: contacts, permissions, tokens, tried channels."""
 
 import asyncio
+from functools import partial
 from typing import Annotated, Final
 
 from pydantic import BeforeValidator, Field
@@ -34,7 +35,10 @@ class NewContact(Body):
 
 
 class OldContact(Body):
+    """Someone who leaves the book; or, with a channel, only how that reaches them."""
+
     name: Annotated[str, Field(max_length=_NAME)]
+    channel: Annotated[str, Field(max_length=_NAME)] = ""
 
 
 class NewKey(Body):
@@ -83,8 +87,12 @@ async def add_contact(call: Call) -> Answer:
 
 
 async def drop_contact(call: Call) -> Answer:
-    said = call.read(OldContact)
-    await asyncio.to_thread(entries.drop, call.house.settings.home / FILE, said.name)
+    said, path = call.read(OldContact), call.house.settings.home / FILE
+    if said.channel:
+        less = partial(entries.without, ways=(said.channel,))
+        await asyncio.to_thread(entries.change, path, said.name, less)
+    else:
+        await asyncio.to_thread(entries.drop, path, said.name)
     return shell.elsewhere("/settings/contacts")
 
 

@@ -17,7 +17,7 @@ from remit.model.ids import TaskId
 from remit.model.review import Review
 from remit.model.task import Task
 from remit.server.call import Call
-from remit.server.web import cards
+from remit.server.web import cards, doors_seen
 from remit.settings import Budget, Settings
 from remit.settings.channels import AppriseTargets, BridgeLink, Chosen, HookOut, Post, WhatsAppLine
 from remit.store import events, glance, home, reviews, switches
@@ -269,6 +269,7 @@ async def findings(call: Call) -> tuple[Finding, ...]:
             if way.kind == "ok"
             else Finding("Channel", said, way.kind, way.mark, way.todo)
         )
+    found += [Finding("Door", sentence) for sentence in await doors_seen.said(call)]
     try:
         count = len(cards_of(await house.permits.listed()))
         found.append(Finding("Contacts", f"{count} in contacts.yaml"))

@@ -57,6 +57,8 @@ def _open(review: Review, task: Task, now: datetime) -> Stand:
     if later is not None and later > now:
         back = words.day(later.astimezone(now.tzinfo), now)
         return Stand(False, f"You put this off. It comes back: {back}.", "plan", "snooze")
+    if review.draft is not None:
+        return Stand(False, "You called it back: nothing was sent.", "you", "back")
     return Stand(False)
 
 

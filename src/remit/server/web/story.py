@@ -6,11 +6,13 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+from remit.model import deferred
 from remit.model.codec import Json, JsonMap
 from remit.model.event import Event, Kind
 from remit.model.specialist import Ended
 from remit.model.status import Actor, Status
 from remit.server.web import tried
+from remit.store.through import told
 
 _TAGS: Final = str.maketrans("\u2039\u203a", "<>")
 LONGEST: Final = 4000  # characters of one line; the export has the rest
@@ -90,6 +92,8 @@ def _tool(step: str, steps: Mapping[str, Json]) -> str:
 
 def _line(event: Event) -> Line:
     word, text, kind = _TELL[event.kind](event.data, event.actor)
+    if event.actor is Actor.AGENT:
+        word, text = "agent", told(event, text)
     show = Show.THINKING if event.kind is Kind.RUN_SAID else Show.ALL
     return Line(event.n, event.at, word, _cut(text), show, kind, kind == "bad")
 
@@ -158,7 +162,8 @@ def _moved(data: JsonMap, actor: Actor) -> Told:
         return "task", f"Started: {to.value}.", "run"
     if "crashes" in data:
         return "error", f"The process died {data['crashes']} times while it ran.", "bad"
-    said = f"{_STANDS[to]}: {note}" if note else f"{_STANDS[to]}."
+    stands = "Not proven, goes back" if note and to is Status.RUNNING else _STANDS[to]
+    said = f"{stands}: {note}" if note else f"{stands}."
     return ("error" if to is Status.FAILED else "task"), said, _COLOURS.get(to, "")
 
 
@@ -166,9 +171,13 @@ def _updated(data: JsonMap, _: Actor) -> Told:
     if "wish" in data:
         wish = str(data["wish"])
         return "you", _WISHES.get(wish, "You took that back; it goes on."), ""
+    if data.get("what") == "twin":
+        return "alike", str(data.get("said")), ""
     if "task" in data:
         return "task", f"A task it made is {data.get('to')}: {data.get('summary') or ''}", ""
     what = str(data.get("what"))
+    if late := deferred.told(data):
+        return "task", late, "bad" if data.get("overall") == "fail" else ""
     return "you", _CHANGES.get(what, f"You changed it: {what}."), ""
 
 
@@ -224,7 +233,7 @@ def _other(data: JsonMap, _: Actor) -> Told:
 
 _STEPS: Final = {
     "plan_step": "Planned the work.",
-    "retrieve_context": "Looked at earlier runs.",
+    "retrieve_context": "Looked at earlier work.",
     "verify": "Checked the work against its contract.",
     "agreed": "Wrote down how one will tell that it is done.",
     "workspace": "Opened a folder for the work alone.",
@@ -236,7 +245,10 @@ _STEPS: Final = {
     "diff": "Drew what was changed.",
     "publish": "Put the branch into your repository.",
     "merge": "Went to bring it into your folder.",
+    "put_off": "Put off what is checked when its group ends.",
+    "owe": "Noted which files were taken unproven.",
     "tidy": "Cleared the folder away.",
+    "lesson": "Wrote down what became of a lesson.",
 }
 _WORDS: Final = {"plan_step": "plan", "retrieve_context": "recall", "verify": "check"}
 _STANDS: Final = {
@@ -266,6 +278,7 @@ _CHANGES: Final = {
     "edited": "You edited it.",
     "followed": "Its event changed in the calendar.",
     "deleted": "You deleted it; it is hidden.",
+    "vouched": "You vouched for what its session remembers.",
 }
 _ANSWERS: Final = {
     "accepted": "Sent",

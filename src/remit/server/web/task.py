@@ -1,6 +1,6 @@
 """The page of one task: the work, where the result goes, how it is proven, what happened."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -12,7 +12,7 @@ from remit.model import ids
 from remit.model.conversation import Conversation
 from remit.model.event import Event, Kind
 from remit.model.ids import TaskId
-from remit.model.proof import NOT_VERIFIED, is_unverified, proof_of
+from remit.model.proof import NOT_VERIFIED, is_unverified
 from remit.model.reply import Usage
 from remit.model.review import Review
 from remit.model.run import Run
@@ -42,6 +42,7 @@ from remit.store.database import Tx
 RUNS: Final = 8  # attempts that are shown before one asks for more
 RECENT: Final = 1000  # events that a page is drawn from, many times while a task speaks
 _FEW: Final = 50
+_ALIKE: Final = 4
 _MOST_CHILDREN: Final = 20
 
 
@@ -100,6 +101,9 @@ class Meter:
 
     cents: int
     tokens: int
+    asked: int
+    answered: int
+    cached: int  # in percent of what went in
     requests: int
     tools: int
     most_cents: int
@@ -123,6 +127,7 @@ async def look(call: Call) -> Answer:
     wanted = log.wanted_of(call)
     page = await call.house.db.read(log.read, call.task_id, wanted)
     values = shown(call, found) | {"log": page, "wanted": wanted, "left": _undo_left(call, found)}
+    values["like"] = await call.house.recollection.beside(found.task, _ALIKE)
     return await shell.page(call, "pages/task.html", values)
 
 
@@ -166,9 +171,17 @@ def shown(call: Call, found: Found) -> dict[str, object]:
         "errors": sum(_is_error(each) for each in found.happened),
         "meter": _meter(call, found),
         "why": why(found, now),
+        "twin": next(_twins(found.happened), ""),
         "kept": _kept(call),
         "markdown": markup.markdown,
     }
+
+
+def _twins(happened: list[Event]) -> Iterator[str]:
+    """What was said of another task that this one looks like."""
+    for event in happened:
+        if event.kind is Kind.TASK_UPDATED and event.data.get("what") == "twin":
+            yield str(event.data["said"])
 
 
 def _project(task: Task) -> str:
@@ -191,7 +204,7 @@ def _find(tx: Tx, task_id: TaskId, most: int) -> Found:
         asked=reviews.of_task(tx, task_id),
         legs=runs.of_task(tx, task_id, attempts.MOST),
         calls=attempts.calls_of(tx, task),
-        usage=spending.of_task(tx, task_id),
+        usage=spending.told_apart(tx, task_id),
         due_at=rows.moment(row["due_at"]),
         held=row["worker"] is not None,
         series=series.get(tx, task.series_id) if task.series_id else None,
@@ -236,7 +249,7 @@ def _is_error(event: Event) -> bool:
 
 
 def _meter(call: Call, found: Found) -> Meter:
-    budget, spent = call.house.settings.budget, found.task.spent
+    budget, spent, used = call.house.settings.budget, found.task.spent, found.usage
     tools = sum(
         each.kind is Kind.STEP_DONE and str(each.data["step"]).startswith("use:")
         for each in found.happened
@@ -244,6 +257,9 @@ def _meter(call: Call, found: Found) -> Meter:
     return Meter(
         max(found.usage.cents, spent.cents or 0),
         max(found.usage.tokens, spent.tokens or 0),
+        used.asked,
+        used.answered,
+        round(100 * used.cached / used.asked) if used.asked else 0,
         found.usage.requests,
         tools,
         budget.run_cents,
@@ -268,7 +284,7 @@ def why(found: Found, now: datetime) -> tuple[str, ...]:
     task = found.task
     told = [_stands(found, now)]
     if is_unverified(task):
-        told.append(f"{NOT_VERIFIED}: {cards.UNVERIFIED[proof_of(task)]}")
+        told.append(f"{NOT_VERIFIED}: {cards.unverified(task)}")
     if task.rule is None:
         told.append(f"Its priority is {task.priority.value} for now: no rule has looked at it yet.")
     else:
@@ -328,9 +344,9 @@ _SENTENCES: Final = {
     Status.RUNNING: "It is being worked on.",
     Status.VERIFYING: "The work is being checked against its contract.",
     Status.DELIVERING: "What passed is on its way.",
-    Status.PAUSED: "You paused it; Resume lets it go on where it was.",
+    Status.PAUSED: "It is paused; Resume lets it go on where it was.",
     Status.COMPLETED: "It is completed: everything was done and sent.",
-    Status.CANCELLED: "You cancelled it; nothing more is sent.",
+    Status.CANCELLED: "It was cancelled; nothing more is sent.",
 }
 _SEEN: Final = (
     numbers("attempt", "Whose timeline is shown.", 0, 0, 10**9),

@@ -174,9 +174,11 @@ _STEPS: Final = {
     "keep_work": ("Keep", "ok"),
     "publish": ("Publish", "ok"),
     "merge": ("Merge", "ok"),
+    "put_off": ("Put off", "idle"),
     "tidy": ("Tidy up", "idle"),
+    "lesson": ("Lesson", "ok"),
 }
-_UNSEEN: Final = frozenset({"agreed", "kept_at", "diff"})  # notes, which take no time
+_UNSEEN: Final = frozenset({"agreed", "kept_at", "diff", "owe"})  # notes, which take no time
 _NOW: Final = {
     Status.RUNNING.value: "Think",
     Status.VERIFYING.value: "Check",

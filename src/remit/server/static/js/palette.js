@@ -36,8 +36,9 @@ async function fill() {
   if (text.length < 2) return;
   const answer = await fetch(`/palette?q=${encodeURIComponent(text)}`, { headers: { "HX-Request": "true" } }).catch(() => null);
   if (!answer?.ok || mine !== asked) return;
-  const tasks = (await answer.json()).tasks.map((task) => option(task.title, "", () => { location.href = task.href; }, task.kind));
-  show(options, tasks);
+  const line = (task) => option(task.title, "", () => { location.href = task.href; }, task.kind);
+  const told = await answer.json();
+  show(options, told.tasks.map(line), told.alike.map(line));
 }
 
 function option(said, key, act, kind) {
@@ -50,9 +51,9 @@ function option(said, key, act, kind) {
   return line;
 }
 
-function show(actions, tasks) {
+function show(actions, tasks, alike = []) {
   const part = (title, lines) => { if (!lines.length) return []; const group = document.createElement("div"); group.setAttribute("role", "group"); group.setAttribute("aria-label", title); const h = document.createElement("h3"); h.textContent = title; h.setAttribute("aria-hidden", "true"); group.append(h, ...lines); return [group]; };
-  found.replaceChildren(...part("Actions", actions), ...part("Tasks", tasks));
+  found.replaceChildren(...part("Actions", actions), ...part("Tasks", tasks), ...part("Similar", alike));
   let n = 0;
   for (const line of found.querySelectorAll("[role=option]")) line.id = `opt-${n++}`;
   select(found.querySelector("[role=option]"));

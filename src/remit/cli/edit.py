@@ -1,0 +1,45 @@
+"""`remit edit`: change a task that has not begun."""
+
+from datetime import datetime
+from typing import Annotated
+
+from remit import settings as house_settings
+from remit.cli import clock, door, find
+from remit.cli.options import AsJson, Id, flag
+from remit.cli.tally import Tally
+from remit.errors import BadInput
+from remit.model.edit import Edit
+from remit.model.task import Priority
+from remit.store.glance import glance
+from remit.trigger import timer
+
+
+def edit(  # noqa: PLR0913 - all that may be changed
+    task: Id,
+    /,
+    *,
+    title: Annotated[str | None, flag("What it is called.")] = None,
+    text: Annotated[str | None, flag("What is to be done.", "--text", "-t")] = None,
+    priority: Annotated[Priority | None, flag("How urgent; no rule changes it then.")] = None,
+    at: Annotated[str | None, flag("When, with offset: 2026-02-22T15:30:00+01:00.")] = None,
+    in_: Annotated[str | None, flag("In how long: 90s, 2h30m, 3d.", "--in")] = None,
+    json: AsJson = False,
+) -> int:
+    """Change a task that has not begun; what is not said stays as it is."""
+    change = Edit(title=title, instructions=text, priority=priority, scheduled_for=moment(at, in_))
+    tally = Tally(house_settings.load(), json)
+    with glance(tally.settings.database) as tx:
+        found = find.task(tx, task)
+    with door.opened(tally.settings) as way:
+        way.edit(found, change)
+    tally.told(found)
+    return tally.end()
+
+
+def moment(at: str | None, in_: str | None) -> datetime | None:
+    """When it is to begin, if that was said."""
+    if at is not None and in_ is not None:
+        raise BadInput("Say either --at or --in, not both.", field="at")
+    if at is not None:
+        return timer.at(at, clock.now())
+    return timer.after(in_, clock.now()) if in_ is not None else None

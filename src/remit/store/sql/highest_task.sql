@@ -1,0 +1,1 @@
+SELECT MAX(no) AS highest FROM tasks;

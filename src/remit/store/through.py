@@ -1,0 +1,67 @@
+"""What is the owner's to order, ordered through a program: the journal names the program."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, Final, ParamSpec, TypeVar
+
+from remit.model.event import Entry, Event
+from remit.model.status import Actor
+from remit.store.database import Params, Row, Tail, Tx
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+THROUGH: Final = "through"  # in what an event says
+
+
+class Through:
+    """A transaction in which a program orders, by a token that its owner gave it."""
+
+    def __init__(self, tx: Tx, name: str) -> None:
+        self._tx = tx
+        self.name = name
+
+    @property
+    def tail(self) -> Tail | None:
+        return self._tx.tail
+
+    @tail.setter
+    def tail(self, tail: Tail | None) -> None:
+        self._tx.tail = tail
+
+    def one(self, name: str, params: Params = ()) -> Row | None:
+        return self._tx.one(name, params)
+
+    def all(self, name: str, params: Params = ()) -> list[Row]:
+        return self._tx.all(name, params)
+
+    def run(self, name: str, params: Params = ()) -> int:
+        return self._tx.run(name, params)
+
+    def ask(self, sql: str, params: Params = ()) -> list[Row]:
+        return self._tx.ask(sql, params)
+
+
+def by(name: str, verb: Callable[Concatenate[Tx, P], T]) -> Callable[Concatenate[Tx, P], T]:
+    """A verb that names who ordered it in all that is written down of it."""
+
+    @wraps(verb)
+    def order(tx: Tx, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return verb(Through(tx, name), *args, **kwargs)
+
+    return order
+
+
+def told(event: Event, text: str) -> str:
+    """What a person is told of an event, who would else be told that he did it himself."""
+    if event.actor is not Actor.AGENT:
+        return text
+    who = f"The agent {event.data.get(THROUGH)}"
+    return f"{who} {text[4:]}" if text.startswith("You ") else f"{text} {who} ordered it."
+
+
+def named(tx: Tx, entry: Entry) -> Entry:
+    """What is written down: what a program orders is not the owner's own word."""
+    if isinstance(tx, Through) and entry.actor is Actor.OWNER:
+        return Entry(entry.kind, Actor.AGENT, {**entry.data, THROUGH: tx.name})
+    return entry

@@ -1,0 +1,158 @@
+"""What waits for its group, what is checked once for all, and how a pending verdict ends."""
+
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remit.model import deferred
+from remit.model.codec import Json, JsonMap
+from remit.model.contract import (
+    DEFERRED,
+    Contract,
+    ContractType,
+    Criterion,
+    Finding,
+    Overall,
+    Result,
+    Timing,
+    Verdict,
+)
+from remit.model.deferred import Batch, Due, Ends, Group
+from remit.model.ids import SeriesId, TaskId
+from tests.model.examples import NEW as TASK
+
+NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+BALI = ZoneInfo("Asia/Makassar")
+STYLE = Criterion("lint", "Style")
+LATE = Criterion("e2e", "It works", timing=Timing.DEFERRED)
+TOGGLE = replace(LATE, pattern="Toggle")
+PENDING = Verdict((Finding("lint", Result.PASS), Finding("e2e", Result.SKIPPED, DEFERRED)))
+WORK = replace(
+    TASK, contract=Contract(ContractType.VERIFIABLE, (STYLE, LATE)), verdict=PENDING, context={}
+)
+DAY = Batch("shop", "main", Group(Ends.DAY, "2026-03-02"))
+
+
+@pytest.mark.parametrize(
+    ("said", "series", "group"),
+    [
+        ("docs/prd.md#US-1", None, Group(Ends.PRD, "docs/prd.md")),
+        (" docs/prd.md ", SeriesId("ser-1"), Group(Ends.PRD, "docs/prd.md")),
+        ("#US-1", SeriesId("ser-1"), Group(Ends.SERIES, "ser-1")),
+        (True, None, Group(Ends.DAY, "2026-03-03")),
+        (None, None, Group(Ends.DAY, "2026-03-03")),
+    ],
+)
+def test_a_task_ends_with_its_document_else_its_series_else_the_day(
+    said: Json, series: SeriesId | None, group: Group
+) -> None:
+    task = replace(WORK, context={"prd": said}, series_id=series)
+
+    assert deferred.group_of(task, NOW.replace(hour=17), BALI) == group
+
+
+@pytest.mark.parametrize("ends", Ends)
+def test_only_a_day_is_ended_by_the_clock(ends: Ends) -> None:
+    group = Group(ends, "2026-03-02")
+
+    over = group.over_at(BALI)
+
+    assert over == (datetime(2026, 3, 2, 16, tzinfo=UTC) if ends is Ends.DAY else None)
+    assert group.key == f"{ends.value}:2026-03-02"
+    assert group.said
+
+
+@given(
+    day=st.dates(date(2020, 1, 1), date(2030, 1, 1)),
+    zone=st.sampled_from(["Asia/Makassar", "Europe/Berlin", "America/Santiago", "Asia/Beirut"]),
+)
+def test_a_day_is_over_where_the_next_one_begins(day: date, zone: str) -> None:
+    over = Group(Ends.DAY, day.isoformat()).over_at(ZoneInfo(zone))
+
+    assert over is not None
+    assert over.astimezone(ZoneInfo(zone)).date().toordinal() == day.toordinal() + 1
+    before = (over - timedelta(seconds=1)).astimezone(ZoneInfo(zone))
+    assert before.date().toordinal() == day.toordinal()
+
+
+def test_only_what_was_put_off_waits() -> None:
+    (wait,) = deferred.waiting(WORK, DAY, ("a.py",), NOW)
+
+    assert (wait.place, wait.criterion, wait.paths) == (1, LATE, ("a.py",))
+    skipped = Finding("e2e", Result.SKIPPED, "no tool")
+    told = replace(WORK, verdict=Verdict((PENDING.findings[0], skipped)))
+    for task in (told, replace(WORK, verdict=None), replace(WORK, contract=None)):
+        assert deferred.waiting(task, DAY, (), NOW) == ()
+
+
+def test_a_task_that_changed_very_much_is_remembered_in_part() -> None:
+    paths = [f"{n}.py" for n in range(deferred.MOST_PATHS + 1)]
+
+    (wait,) = deferred.waiting(WORK, DAY, paths, NOW)
+
+    assert wait.paths == tuple(paths[:-1])
+
+
+def test_the_same_check_for_two_tasks_is_made_once() -> None:
+    one, two = TaskId("task-1"), TaskId("task-2")
+    later = deferred.waiting(replace(WORK, id=two), DAY, (), NOW + timedelta(minutes=1))
+    first = deferred.waiting(replace(WORK, id=one), DAY, (), NOW)
+    other = [replace(each, criterion=TOGGLE, place=2) for each in first]
+    away = [replace(each, batch=replace(DAY, branch="next")) for each in first]
+
+    found = deferred.batches([*later, *away, *other, *first])
+
+    assert {each.branch for each in found} == {"main", "next"}
+    assert deferred.due(found[DAY]) == (
+        Due(LATE, (*first, *later)),
+        Due(TOGGLE, tuple(other)),
+    )
+
+
+def test_a_pending_verdict_is_settled_by_what_is_found_in_the_end() -> None:
+    found = Finding("e2e", Result.FAIL, "the page is blank")
+
+    settled = deferred.settled(PENDING, {1: found}, NOW)
+
+    assert (PENDING.overall, settled.overall) == (Overall.PENDING, Overall.FAIL)
+    assert settled == Verdict((PENDING.findings[0], found), NOW)
+
+
+def test_what_was_found_before_is_not_found_otherwise_later() -> None:
+    found = Finding("lint", Result.FAIL, "untidy")
+
+    assert deferred.settled(PENDING, {0: found}, NOW).findings == PENDING.findings
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ({"what": "edited"}, None),
+        (
+            {"what": deferred.NEVER},
+            "What was put off is not checked: the work was not merged.",
+        ),
+        (
+            {
+                "what": deferred.LATER,
+                "branch": "main",
+                "group": "prd.md",
+                "found": {"e2e": "fail", "build": "skipped", "unit-test": "pass"},
+            },
+            "Checked on main, with prd.md: build was skipped, e2e failed, unit-test passed.",
+        ),
+    ],
+)
+def test_what_became_of_it_is_told_in_a_sentence(data: JsonMap, said: str | None) -> None:
+    assert deferred.told(data) == said
+
+
+def test_what_is_dropped_says_why_and_waits_for_nothing() -> None:
+    dropped = deferred.dropped(PENDING, deferred.UNMERGED)
+
+    assert dropped.overall is Overall.PASS
+    assert [each.error for each in dropped.findings] == [None, deferred.UNMERGED]

@@ -1,0 +1,191 @@
+"""What waits for its group, whose end it waits for, and what is written when it has come."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from remit.model.codec import JsonMap
+from remit.model.contract import (
+    DEFERRED,
+    Contract,
+    ContractType,
+    Criterion,
+    Finding,
+    Overall,
+    Result,
+    Timing,
+    Verdict,
+)
+from remit.model.debt import Owes
+from remit.model.deferred import UNMERGED, Batch, Ends, Group, Waiting, due, waiting
+from remit.model.event import Kind
+from remit.model.ids import SeriesId
+from remit.model.review import Answered, Decision
+from remit.model.status import Reason, Status
+from remit.model.task import Task
+from remit.review import ask
+from remit.store import closing, debts, deferred, events, moves, reviews
+from remit.store.closing import Ended
+from tests.store.scene import Scene
+
+LATE = Criterion("e2e", "It works", timing=Timing.DEFERRED)
+CONTRACT = Contract(ContractType.VERIFIABLE, (Criterion("lint", "Style"), LATE))
+PENDING = Verdict((Finding("lint", Result.PASS), Finding("e2e", Result.SKIPPED, DEFERRED)))
+FAILED = Finding("e2e", Result.FAIL, "blank")
+PASSED = Finding("e2e", Result.PASS)
+PRD = Batch("shop", "main", Group(Ends.PRD, "prd.md"))
+DAY = Batch("shop", "main", Group(Ends.DAY, "2026-03-02"))
+SHOP: JsonMap = {"prd": "prd.md#US-1"}
+
+
+def done(scene: Scene, batch: Batch | None = PRD, **more: object) -> Task:
+    """Work that has ended; what it put off waits, if it was merged."""
+    mine = {"contract": CONTRACT, "verdict": PENDING, "context": SHOP, **more}
+    claim = scene.running("Build it", assigned_agent="project:shop", **mine)
+    if batch is not None:
+        scene.do(deferred.put_off, waiting(claim.task, batch, ("a.py",), scene.now))
+    scene.finish(claim, "done", Status.COMPLETED)
+    return scene.get(claim.task.id)
+
+
+def waits(scene: Scene) -> list[Waiting]:
+    return deferred.every(scene.tx)
+
+
+def closed(scene: Scene, found: Finding, batch: Batch = PRD) -> Ended:
+    mine = [each for each in waits(scene) if each.batch == batch]
+    return Ended(batch, [(each, found) for each in due(mine)])
+
+
+def test_what_is_put_off_is_there_as_it_was_said_and_once(scene: Scene) -> None:
+    task = done(scene)
+    again = waiting(task, DAY, ("b.py",), scene.wait())
+    (first,) = deferred.of_task(scene.tx, task.id)
+    assert first == waiting(task, PRD, ("a.py",), first.since)[0]
+
+    scene.do(deferred.put_off, again)
+    scene.do(deferred.put_off, again)
+
+    assert waits(scene) == list(again)
+    assert deferred.seen(scene.tx, task) == list(again)
+    assert deferred.seen(scene.tx, replace(task, verdict=None)) == []
+
+
+def test_a_document_waits_for_each_of_its_tasks_that_is_open(scene: Scene) -> None:
+    task, agent = done(scene), {"assigned_agent": "project:shop"}
+    mine = scene.admit(context={"prd": "prd.md"}, **agent)
+    for context in ({"prd": "other.md"}, {"prd": True}, {}):
+        scene.admit(context=context, **agent)
+    scene.admit(context=SHOP, assigned_agent="project:shed")
+    scene.admit(context=SHOP)
+
+    assert deferred.at_work(scene.tx, PRD, {task.id}) == [mine.id]
+    scene.do(moves.cancel, mine.id, scene.now)
+    assert deferred.at_work(scene.tx, PRD, {task.id}) == []
+
+
+def test_a_series_waits_for_runs_that_have_begun_and_a_day_for_those_that_wait(
+    scene: Scene,
+) -> None:
+    series, agent = SeriesId("ser-1"), {"assigned_agent": "project:shop"}
+    run = Batch("shop", "main", Group(Ends.SERIES, series))
+    begun = scene.running(series_id=series, **agent).task
+    scene.admit("planned", series_id=series, **agent)
+    other = scene.admit(**agent)
+
+    assert deferred.at_work(scene.tx, run, set()) == [begun.id]
+    assert deferred.at_work(scene.tx, DAY, set()) == []
+    assert deferred.at_work(scene.tx, DAY, {other.id}) == [other.id]
+
+
+def test_what_was_found_is_written_to_every_task_once(scene: Scene) -> None:
+    one, two = done(scene), done(scene)
+    ended = closed(scene, PASSED)
+
+    assert scene.do(closing.close, ended, scene.wait())
+    assert not scene.do(closing.close, ended, scene.wait())
+
+    for task in (scene.get(one.id), scene.get(two.id)):
+        assert task.verdict is not None
+        assert task.verdict.overall is Overall.PASS
+        told = [
+            each for each in events.of_task(scene.tx, task.id) if each.kind is Kind.TASK_UPDATED
+        ]
+        assert [each.data["found"] for each in told] == [{"e2e": "pass"}]
+    assert waits(scene) == []
+    assert debts.book(scene.tx, "shop", scene.now).debts == ()
+    assert scene.complaints() == []
+
+
+def test_a_failure_is_asked_about_and_owed_in_the_same_write(scene: Scene) -> None:
+    done(scene)
+    fix = scene.task("Fix it")
+    question = replace(ask.fix(fix, "It failed.", "blank"), id=scene.ids.review())
+    ended = replace(closed(scene, FAILED), asks=(fix, question))
+
+    assert scene.do(closing.close, ended, scene.wait())
+    assert not scene.do(closing.close, ended, scene.wait())
+
+    (asked,) = reviews.waiting(scene.tx)
+    assert (asked.task_id, asked.reason) == (fix.id, Reason.APPROVAL)
+    assert [each.path for each in debts.book(scene.tx, "shop", scene.now).debts] == ["a.py"]
+    assert asked.id is not None
+    scene.do(reviews.decide, asked.id, Decision(Answered.APPROVE), scene.wait())
+    assert scene.get(fix.id).status is Status.NEW
+    assert scene.complaints() == []
+
+
+@pytest.mark.parametrize("merged", [True, False])
+def test_who_ends_unmerged_waits_for_nothing(scene: Scene, *, merged: bool) -> None:
+    task = done(scene, PRD if merged else None)
+
+    assert task.verdict is not None
+    assert task.verdict.findings[1].error == (DEFERRED if merged else UNMERGED)
+    assert len(waits(scene)) == merged
+    assert scene.complaints() == []
+
+
+def test_what_the_owner_declines_or_cancels_waits_for_nothing(scene: Scene) -> None:
+    cancelled, _ = scene.asking()
+    scene.sql(
+        "UPDATE tasks SET details = json_set(details, '$.verdict', json(?)) WHERE id = ?",
+        '{"findings": [{"activity": "e2e", "result": "skipped", "error": "deferred"}]}',
+        cancelled.id,
+    )
+
+    scene.do(moves.cancel, cancelled.id, scene.wait())
+
+    told = scene.get(cancelled.id)
+    assert told.verdict is not None
+    assert told.verdict.findings[0].error == UNMERGED
+    assert scene.complaints() == []
+
+
+# What files owe -----------------------------------------------------------------------------------
+
+
+def test_a_step_that_is_done_twice_is_owed_once(scene: Scene) -> None:
+    task = scene.admit()
+    for _ in range(2):
+        scene.do(debts.add, "shop", ["a.py", "b.py"], task.id, Owes.CHECK, scene.wait())
+    scene.do(debts.add, "shop", ["a.py"], task.id, Owes.SKIP, scene.now, reason="no time")
+
+    owed = debts.book(scene.tx, "shop", scene.now).debts
+
+    assert [(each.path, each.failures) for each in owed] == [("a.py", 2), ("b.py", 1)]
+    assert owed[0].reasons == ("no time",)
+    assert debts.book(scene.tx, "shop", scene.now, task.id).debts == ()
+    assert debts.book(scene.tx, "shed", scene.now).debts == ()
+
+
+def test_a_debt_is_forgotten_after_thirty_days_unless_it_failed_again(scene: Scene) -> None:
+    scene.do(debts.add, "shop", ["a.py"], scene.admit().id, Owes.CHECK, scene.now)
+    scene.do(debts.add, "shop", ["b.py"], scene.admit().id, Owes.CHECK, scene.now)
+    later = scene.now + timedelta(days=29)
+    scene.do(debts.add, "shop", ["a.py"], scene.admit().id, Owes.LATE, later)
+
+    then = debts.book(scene.tx, "shop", later + timedelta(days=29)).debts
+
+    assert [(each.path, each.failures) for each in then] == [("a.py", 2)]
+    assert debts.book(scene.tx, "shop", later + timedelta(days=30)).debts == ()
