@@ -110,7 +110,14 @@ def test_a_program_gets_tasks_clauses_and_questions(seat: Terminal) -> None:
     talk = seat.run("add", "Thanks!", "--json")
 
     (question, *_), clauses = parts(said, "questions"), parts(said, "clauses")
-    assert {"schema_version", "tasks", "clauses", "questions", "answer"} == said.json.keys()
+    assert {
+        "schema_version",
+        "tasks",
+        "clauses",
+        "questions",
+        "answer",
+        "alike",
+    } == said.json.keys()
     assert question["about"] == "time"
     assert question["taskId"] == parts(said, "tasks")[0]["id"]
     assert clauses[0]["became"] == "delivery"

@@ -21,7 +21,7 @@ from remit.trigger import command
 from tests.doors.served import Page, Served
 
 SCHEMAS = Path(remit.model.__file__).parent / "schema"
-ADDED = ("log", "reviews", "runs")
+ADDED = ("log", "reviews", "runs", "usage")
 BY_TASK = ("/tasks/{id}", "/tasks/{id}/log", "/debug/tasks/{id}", "/debug/tasks/{id}/log")
 
 
@@ -103,7 +103,7 @@ def test_every_kind_of_problem_is_documented_somewhere_but_the_router_s(still: S
     told = json.dumps(still.page.told)
     missing = {name for name in KINDS if not re.search(rf"\b{name}\b", told)}
 
-    assert missing == {"method-not-allowed", "too-many-tries"}  # pages alone count tries
+    assert missing == {"method-not-allowed"}
 
 
 def test_what_the_page_promises_about_a_body_is_what_the_door_takes(still: Served) -> None:

@@ -38,7 +38,9 @@ async def test_a_form_comes_back_as_its_type(place: Place) -> None:
 
         filled = await _fill(vendor, place)
 
-    assert filled == Filled(Score(0.9, "Your visa ends."), Usage(30, 0, 1, 30))
+    assert filled == Filled(
+        Score(0.9, "Your visa ends."), Usage(30, 0, 1, 30, asked=20, answered=10)
+    )
 
 
 @PLACES
@@ -50,7 +52,9 @@ async def test_what_does_not_fit_is_healed_by_the_model(odd: Order, place: Place
         filled = await _fill(vendor, place)
 
         assert len(vendor.heard) == 3
-    assert filled == Filled(Score(0.9, "Your visa ends."), Usage(90, 0, 3, 30))
+    assert filled == Filled(
+        Score(0.9, "Your visa ends."), Usage(90, 0, 3, 30, asked=60, answered=30)
+    )
 
 
 @PLACES

@@ -339,7 +339,7 @@ async def test_a_hundred_runs_of_a_series_leave_room_for_others(tmp_path: Path) 
 
 
 def _indexed(task_id: TaskId, vector: Sequence[float], beside: dict[str, str]) -> Indexed:
-    return Indexed(task_id, vector, dict(beside))
+    return Indexed(task_id, tuple(vector), dict(beside))
 
 
 async def _holds(world: World, count: int) -> bool:

@@ -113,10 +113,7 @@ def test_a_broken_row_keeps_nobody_from_what_is_not_verified(scene: Scene) -> No
 def test_the_list_is_read_along_its_indexes(scene: Scene) -> None:
     explain = "EXPLAIN QUERY PLAN SELECT 1 FROM"
     ways = [lead for way in filter.leads(Filter(unverified=True)) for lead in way]
-    plans = [
-        str(scene.sql(f"{explain} {w.tables} WHERE {' AND '.join(w.where)}"))
-        for w in ways
-    ]
+    plans = [str(scene.sql(f"{explain} {w.tables} WHERE {' AND '.join(w.where)}")) for w in ways]
 
     assert "tasks_by_contract" in plans[0]
     assert "tasks_unproven" in plans[1]

@@ -58,6 +58,4 @@ def test_a_summary_claims_no_more_than_was_seen() -> None:
         )
     )
 
-    assert report.summary(verdict) == (
-        "1 of 4 passed, 1 failed, 1 left for later, 1 not checked."
-    )
+    assert report.summary(verdict) == ("1 of 4 passed, 1 failed, 1 left for later, 1 not checked.")

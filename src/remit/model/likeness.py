@@ -1,6 +1,5 @@
 """Tasks that are like one another: what an index of them holds, and what it finds."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -14,7 +13,7 @@ class Indexed:
     """One task in the index: where its words lie, and what stands beside them."""
 
     task_id: TaskId
-    vector: Sequence[float]
+    vector: tuple[float, ...]
     beside: JsonMap = field(default_factory=dict)
 
 

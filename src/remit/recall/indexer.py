@@ -166,7 +166,7 @@ class Indexer:
             self._compare(task, read, changes)
         vectors = await self._library.embed([text for _, text in changes.texts])
         points = [
-            Indexed(task.id, vector, snippets.beside(task, text))
+            Indexed(task.id, tuple(vector), snippets.beside(task, text))
             for (task, text), vector in zip(changes.texts, vectors, strict=True)
         ]
         if changes.read or changes.gone:

@@ -5,6 +5,7 @@ from typing import Final
 from remit.errors import BadInput
 from remit.intake.heard import Message, rehearsed, told
 from remit.model.caller import Scope
+from remit.model.codec import JsonMap
 from remit.model.ids import ConversationId
 from remit.model.task import Source, SourceKind
 from remit.server.bodies import NewMessage
@@ -54,9 +55,8 @@ async def _in_talk(call: Call, body: NewMessage, talk: ConversationId) -> Answer
     where = f"/api/conversations/{talk}"
     receipt = answer.receipt if answer else {}
     if not receipt:
-        return Answer(
-            {"tasks": [], "clauses": [], "questions": [], "answer": "control"}, 200, where
-        )
+        nothing: JsonMap = {name: [] for name in ("tasks", "clauses", "questions", "alike")}
+        return Answer(nothing | {"answer": "control"}, 200, where)
     return Answer(receipt, 201 if receipt["tasks"] else 200, where)
 
 
