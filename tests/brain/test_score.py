@@ -286,6 +286,7 @@ async def scored(folder: Path, judge: FakeJudge) -> AsyncIterator[World]:
     """A house whose planner asks for scores."""
     brain = script([{"reply": "<deliverable>Done.</deliverable>"}])
     async with World(folder, brain=brain) as world:
+        await world.house.engine.settled()  # its first look is over: the next has the new planner
         judged(world, judge)
         yield world
 

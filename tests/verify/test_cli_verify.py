@@ -223,7 +223,7 @@ def test_a_project_is_read_from_the_settings(tmp_path: Path) -> None:
         ("[projects.shop]", "lacks the field 'path'"),
         ('[projects.Shop]\npath = "/data"', "a name is of small letters"),
         ('[projects.shop]\npath = "data"', "path must be a full path"),
-        ('[projects.shop]\npath = "/data"\nsecrets = 1', "Known: path, specialists, commands"),
+        ('[projects.shop]\npath = "/data"\nsecrets = 1', "Known: path, specialists, chains"),
         ('[projects.shop]\npath = "/d"\ncommands.lint = "ruff ."', "commands.lint must be a list"),
         ('[projects.shop]\npath = "/d"\ncommands.lint = []', "commands.lint must be a list"),
         ('[projects.shop]\npath = "/d"\ncommands.deploy = ["x"]', "'deploy' is no activity"),

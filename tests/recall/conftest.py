@@ -1,0 +1,11 @@
+"""A busy machine is slow, not wrong: here nobody loses patience with the index."""
+
+import pytest
+
+from remit.recall import library, twins
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    for room in (library, twins):
+        monkeypatch.setattr(room, "PATIENCE", 100.0)
