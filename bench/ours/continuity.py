@@ -18,7 +18,13 @@ from remit.trigger import command
 
 CHARACTERS_PER_TOKEN = 4
 RUNS = (1, 10, 50, 100)
-ANSWER = "Sanur is calm today, and the water is clear. " * 45  # 2 KB
+# 2 KB, and nothing in it is said twice: that would be sent back.
+PLACES = [f"{a}{b}" for a in ("San", "Kut", "Lov", "Med", "Ubu") for b in ("ur", "a", "ina", "ewi")]
+ANSWER = " ".join(
+    f"At {place} the water is {n} degrees warm and the waves are {100 - n} centimetres high; "
+    f"boat {n * 7} leaves from there."
+    for n, place in enumerate(PLACES, 20)
+)
 
 
 @dataclass
