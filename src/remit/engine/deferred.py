@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import Final, Literal, TypeAlias
 
+from remit.beside import Beside
 from remit.errors import StoreTrouble
 from remit.intake import admit
 from remit.model.codec import Json, JsonMap, to_json
@@ -58,7 +59,7 @@ class Deferred:
         self._check = check
         self._waits = True  # whether something may wait; where nothing does, nobody looks
         self._news = asyncio.Event()
-        self._watch: asyncio.Task[None] | None = None
+        self._watch = Beside()
         db.on_commit(lambda _: self._news.set())
 
     async def put_off(self, task: Task, branch: str, paths: tuple[str, ...]) -> int:
@@ -73,14 +74,11 @@ class Deferred:
 
     def start(self) -> None:
         """Settle what has ended meanwhile, then watch."""
-        self._watch = asyncio.create_task(self._watching())
+        self._watch.begin(self._watching)
 
     async def stop(self) -> None:
         """What is being checked is checked again after the next start."""
-        watch, self._watch = self._watch, None
-        if watch is not None:
-            watch.cancel()
-            await asyncio.wait((watch,))
+        await self._watch.end()
 
     async def catch_up(self) -> datetime | None:
         """Settle every group that has ended; say when the clock ends the next one."""

@@ -1,10 +1,11 @@
 """What code work leaves behind when its task is over: its worktree is put away, its branch kept."""
 
-import asyncio
 from collections.abc import Collection
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
+from remit.beside import Beside
 from remit.errors import NotFound, RemitError, StoreTrouble
 from remit.journal.follow import Journal
 from remit.model.event import Event, Kind
@@ -26,19 +27,16 @@ class Leftovers:
         self._db = db
         self._clock = clock
         self._trees = trees
-        self._watch: asyncio.Task[None] | None = None
+        self._watch = Beside()
 
     async def start(self, journal: Journal) -> None:
         """Put away what a process that died left standing; from then on, whatever ends."""
         since = await journal.last()
         await self.settle(TERMINAL)
-        self._watch = asyncio.create_task(self._watching(journal, since))
+        self._watch.begin(partial(self._watching, journal, since))
 
     async def stop(self) -> None:
-        watch, self._watch = self._watch, None
-        if watch is not None:
-            watch.cancel()
-            await asyncio.wait((watch,))
+        await self._watch.end()
 
     async def settle(self, over: Collection[Status] = _ENDED) -> None:
         """Put away every worktree whose task is over, or not known here.

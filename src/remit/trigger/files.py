@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from remit.beside import Beside
 from remit.errors import StoreTrouble
 from remit.model.codec import JsonMap
 from remit.model.delivery import Delivery
@@ -55,17 +56,13 @@ class FolderWatch:
         self._seen: dict[str, _Stamp] = {}  # as each file was at the last look
         self._taken: dict[str, _Stamp] = {}
         self._why = ""
-        self._watching: asyncio.Task[None] | None = None
+        self._watching = Beside()
 
     def start(self) -> None:
-        if self._watching is None:
-            self._watching = asyncio.create_task(self._watch_on())
+        self._watching.begin(self._watch_on)
 
     async def close(self) -> None:
-        watching, self._watching = self._watching, None
-        if watching is not None:
-            watching.cancel()
-            await asyncio.wait((watching,))
+        await self._watching.end()
 
     async def look(self) -> int:
         """Take in every file that has not changed since the last look; say how many were new."""

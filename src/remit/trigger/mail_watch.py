@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final, ParamSpec, Self, TypeVar
 
+from remit.beside import Beside
 from remit.errors import BadInput, StoreTrouble
 from remit.model.codec import JsonMap, from_json, to_json
 from remit.ports import Clock
@@ -56,17 +57,13 @@ class MailWatch:
         self._clock = clock
         self._authserv_id = door.authserv_id
         self._poll = door.poll
-        self._watching: asyncio.Task[None] | None = None
+        self._watching = Beside()
 
     def start(self) -> None:
-        if self._watching is None:
-            self._watching = asyncio.create_task(self._watch_on())
+        self._watching.begin(self._watch_on)
 
     async def close(self) -> None:
-        watching, self._watching = self._watching, None
-        if watching is not None:
-            watching.cancel()
-            await asyncio.wait((watching,))
+        await self._watching.end()
 
     async def look(self) -> int:
         """Read what came since the last look, and hang up; say how many mails that were."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
+from remit.beside import Beside
 from remit.errors import BadInput, StoreTrouble
 from remit.model import rrule
 from remit.model.codec import from_json, stamp
@@ -50,7 +51,7 @@ class Repeater:
         self._ids = ids
         self._rules = rules
         self._heed = heed
-        self._watch: asyncio.Task[None] | None = None
+        self._watch = Beside()
         self._due: datetime | None = None  # when a series is due next, as far as was looked
         self._news = asyncio.Event()  # something was written since the last look
         db.on_commit(lambda _: self._news.set())
@@ -60,14 +61,11 @@ class Repeater:
         await self._db.write(slots.keep_rule, self._rules.overlap)
         await self._miss_events()
         await self.catch_up()
-        self._watch = asyncio.create_task(self._watching())
+        self._watch.begin(self._watching)
 
     async def stop(self) -> None:
         """Put in nothing more."""
-        watch, self._watch = self._watch, None
-        if watch is not None:
-            watch.cancel()
-            await asyncio.wait((watch,))
+        await self._watch.end()
 
     async def catch_up(self) -> datetime | None:
         """Put in every occurrence that must be there by now; say when the next one must be."""

@@ -1,12 +1,12 @@
 """Recall, joined: who reads, where it is kept, who follows, and who is told what is alike."""
 
-import asyncio
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from remit.beside import Beside
 from remit.brain.tool.kit import Seeking
 from remit.errors import BadInput, RemitError
 from remit.model import ids
@@ -42,7 +42,7 @@ class Recollection:
         self.reminders = Reminders(self.finder, ground.zone)
         self.twins = Twins(ground.db, ground.clock, ground.zone, self.finder, ground.redact)
         self._made: Indexer | None = None
-        self._following: asyncio.Task[None] | None = None
+        self._following = Beside()
 
     @property
     def seeking(self) -> Seeking:
@@ -75,11 +75,11 @@ class Recollection:
 
     def start(self) -> None:
         """Keep the index in step with the tasks from now on."""
-        if self._library is not None and self._following is None:
-            self._following = asyncio.create_task(self._indexer(self._library).run())
+        if self._library is not None:
+            self._following.begin(self._indexer(self._library).run)
 
     async def close(self) -> None:
-        await self._stop()
+        await self._following.end()
         if self._library is not None:
             if self._library.is_open and self._made is not None:
                 with suppress(RemitError):
@@ -96,8 +96,8 @@ class Recollection:
 
     async def rebuild(self) -> None:
         """Forget the index. Who follows the tasks, or `catch_up`, makes it anew."""
-        library, followed = self._there(), self._following is not None
-        await self._stop()
+        library, followed = self._there(), self._following.is_begun
+        await self._following.end()
         await self._empty(library)
         if followed:
             self.start()
@@ -105,7 +105,7 @@ class Recollection:
     async def turn_off(self) -> None:
         """Stop, and delete what was kept; the settings say whether it begins again."""
         library, self._library, self.finder.library = self._library, None, None
-        await self._stop()
+        await self._following.end()
         if library is not None:
             await self._empty(library)
             await library.close()
@@ -130,12 +130,6 @@ class Recollection:
             await library.do(lambda store: store.clear())
         await self._ground.db.write(recall.forget)
         await library.close()
-
-    async def _stop(self) -> None:
-        following, self._following = self._following, None
-        if following is not None:
-            following.cancel()
-            await asyncio.wait((following,))
 
     def _there(self) -> Library:
         if self._library is None:

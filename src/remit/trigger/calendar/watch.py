@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, TypeAlias, TypeVar
 
+from remit.beside import Beside
 from remit.errors import BadInput, Failed, StoreTrouble
 from remit.model.codec import stamp
 from remit.model.delivery import Delivery
@@ -85,19 +86,16 @@ class Watch:
         self._plugs = plugs
         self._accounts = plugs.configured | {line.account.name for line in self._lines}
         self._rolled: datetime | None = None
-        self._watching: asyncio.Task[None] | None = None
+        self._watching = Beside()
         self._turn = asyncio.Lock()  # one look at a time, whoever asks for it
 
     def start(self) -> None:
-        if self._lines and self._watching is None:
-            self._watching = asyncio.create_task(self._watch_on())
+        if self._lines:
+            self._watching.begin(self._watch_on)
 
     async def close(self) -> None:
         """Look no more, and hang up."""
-        watching, self._watching = self._watching, None
-        if watching is not None:
-            watching.cancel()
-            await asyncio.wait((watching,))
+        await self._watching.end()
         for line in self._lines:
             await line.dav.close()
 
