@@ -11,6 +11,9 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 INSTALL = $(or $(PYTHON),$(error Remit needs Python 3.11 or newer and found none; \
   install one, or say where it is: make PYTHON=/path/to/python3)) requirements/install.py
 
+# The Debian packages of the tests: installed where this user may, named in a sentence where not.
+DEBIAN = $(PYTHON) requirements/debian.py
+
 REMIT_HOME ?= $(CURDIR)/.remit
 ARGS ?=
 
@@ -29,6 +32,7 @@ hitl: .venv/.run-stamp ## what waits for a human
 	@REMIT_HOME="$(REMIT_HOME)" exec .venv/bin/remit inbox $(ARGS)
 
 test: .venv/.local-stamp ## every test, in random order, on every core
+	@$(DEBIAN)
 	@.venv/bin/python -m pytest $(ARGS)
 
 check: .venv/.dev-stamp ## style, types, the map, the dependencies; changes nothing
@@ -46,13 +50,16 @@ docs: .venv/.dev-stamp ## run the examples in the docs, follow their links
 	@.venv/bin/python -m pytest tests/test_docs.py $(ARGS)
 
 coverage: .venv/.local-stamp ## every branch of model, gate, plan, run, engine and store, or it fails
+	@$(DEBIAN)
 	@.venv/bin/python -m pytest --cov --cov-report= --cov-fail-under=0 $(ARGS)
 	@.venv/bin/python -m coverage report
 
-screenshots: .venv/.dev-stamp ## every page as a picture, into screenshots/ (needs Chromium)
+screenshots: .venv/.dev-stamp ## every page as a picture, into screenshots/
+	@$(DEBIAN)
 	@.venv/bin/python -m tests.browser.shots $(or $(ARGS),screenshots)
 
 soak: .venv/.soak-stamp ## the crash tests at length: 500 kills, some minutes
+	@$(DEBIAN)
 	@REMIT_SOAK=1 .venv/bin/python -m pytest -m soak --timeout=7200 $(ARGS)
 
 bench: .venv-bench/.stamp ## measure Remit beside its peers
