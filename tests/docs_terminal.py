@@ -46,7 +46,7 @@ _MASKS: Final = (
     (re.compile(r"\b\d\d:\d\d:\d\d\b"), "<time>"),
     (re.compile(r"just now|in \d+ (?:s|min|h|d)\b|\d+ (?:s|min|h|d) ago"), "<when>"),
     (re.compile(r"\b\d+\.\d+ ?(?:s|ms|kB|KB|MB|GB|GiB|MiB|%)\b"), "<much>"),
-    (re.compile(r"(127\.0\.0\.1|localhost):\d+"), "<host>"),
+    (re.compile(r"(127\.0\.0\.1|(remit-(…|[0-9a-f]{20})\.)?localhost):\d+"), "<host>"),
     (re.compile(r"\b(process|pid) \d+"), "<process>"),
     (re.compile(r"\s+"), " "),
 )
@@ -277,6 +277,7 @@ class Terminal:
         text = text.replace(str(Path(sys.executable).parent), "~/remit/.venv/bin")
         # A secret is one even if it is used up.
         text = re.sub(r"(sign-in\?code=|remit_)[\w-]{43}", r"\1…", text)
+        text = re.sub(r"remit-[0-9a-f]{20}\.localhost", "remit-….localhost", text)
         return text.replace(f":{self.port}", ":7316").splitlines()
 
     def _start(self, command: str, wanted: Sequence[str]) -> list[str]:

@@ -31,8 +31,12 @@ class Site(Served):
     def link(self) -> str:
         """A link as `remit up` prints it: it signs one browser in, once."""
         house = self.house
-        callers = Callers(house.db, house.clock, house.ids, TOKEN)
-        return f"{self.url}/sign-in?code={self.do(callers.code())}"
+        callers = Callers(house.db, house.clock, house.ids, TOKEN, pages_url=self.pages)
+        return self.do(callers.link())
+
+    def _listens(self, url: str) -> None:
+        super()._listens(url)
+        self.url = self.pages  # what a browser shows
 
     def watch(self, page: Page) -> None:
         """Note every error of a page, every dialog, and every request that leaves this site."""

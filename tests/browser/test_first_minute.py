@@ -27,7 +27,7 @@ def link(tmp_path: Path) -> Iterator[str]:
     assert started.stdout is not None
     found = None
     for line in started.stdout:
-        if found := re.search(r"http://127\.0\.0\.1:\d+/sign-in\?code=\S+", line):
+        if found := re.search(r"http://remit-\w+\.localhost:\d+/sign-in\?code=\S+", line):
             break
     try:
         assert found, "no link was printed"

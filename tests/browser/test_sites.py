@@ -3,13 +3,14 @@
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Final
+from typing import ClassVar, Final
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import Visit
 from tests.browser.site import Site
+from tests.doors.served import TOKEN
 
 FORM: Final = """<form id=f method=post action="{url}/new">
 <input name=text value="In 1 minute remind me to pay"></form>
@@ -20,8 +21,10 @@ class _Evil(BaseHTTPRequestHandler):
     """A page on another port of this machine, as any program could open one."""
 
     page = ""
+    cookies: ClassVar[list[str]] = []
 
     def do_GET(self) -> None:
+        self.cookies.extend(self.headers.get_all("Cookie") or ())
         body = self.page.encode()
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
@@ -109,3 +112,28 @@ def test_no_page_of_ours_may_stand_in_a_frame(
     other.wait_for_load_state("networkidle")
     inside = [each for each in other.frames if each is not other.main_frame]
     assert all("Inbox" not in each.content() for each in inside)
+
+
+def test_no_other_program_of_this_machine_is_sent_the_cookie(
+    visit: Visit, browser: Browser, elsewhere: str
+) -> None:
+    page = visit("/inbox")
+    _Evil.cookies.clear()
+    for host in ("127.0.0.1", "localhost", "other.localhost"):
+        page.context.new_page().goto(elsewhere.replace("127.0.0.1", host))
+
+    assert page.context.cookies(page.url) != []
+    assert _Evil.cookies == []
+
+
+def test_the_token_given_at_127_0_0_1_opens_the_page_that_was_wanted(
+    site: Site, browser: Browser
+) -> None:
+    page = browser.new_context().new_page()
+    page.goto(f"http://127.0.0.1:{site.port}/tasks?q=plants")
+    page.get_by_label("Or give the token").fill(TOKEN)
+    page.get_by_role("button", name="Sign in").click()
+
+    expect(page).to_have_url(f"{site.pages}/tasks?q=plants")
+    expect(page.get_by_role("heading", name="Tasks")).to_be_visible()
+    page.context.close()

@@ -77,6 +77,10 @@ class Besieged(Served):
         super().__init__(home, works=True)
         self.ids: dict[str, str] = {}
 
+    def _listens(self, url: str) -> None:
+        super()._listens(url)
+        self.url = self.pages  # what a browser shows
+
     def furnish(self) -> None:
         """Something of everything: asked, ended, planned, coming back, talked about."""
         allowed = {"contact": "Anna", "channel": "outbox", "policy": "allow"}
@@ -112,7 +116,7 @@ class Besieged(Served):
 
     def cookie(self) -> str:
         """What a browser holds that is signed in."""
-        answer = self.client.get(self.url + str(self.post("/api/sign-ins")["path"]))
+        answer = self.client.get(str(self.post("/api/sign-ins")["url"]))
         self.client.cookies.clear()
         return str(answer.headers["set-cookie"]).partition(";")[0]
 

@@ -20,7 +20,7 @@ from remit.model.codec import Json, JsonMap
 from remit.model.ids import TaskId, task_id
 from remit.model.task import Task
 from remit.ports import Brain
-from remit.server.serve import serve
+from remit.server.serve import pages_url, serve
 from remit.settings import Settings
 from remit.store import tasks
 from remit.testing import FrozenClock, Outbox
@@ -41,6 +41,22 @@ SCRIPT: Final[list[Json]] = [
 
 def _same(house: House) -> House:
     return house
+
+
+class Loopback(httpx2.HTTPTransport):
+    """Resolves names under .localhost to this machine, as browsers do."""
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        if not request.url.host.endswith(".localhost"):
+            return super().handle_request(request)
+        here = httpx2.Request(
+            request.method,
+            request.url.copy_with(host="127.0.0.1"),
+            headers=request.headers,
+            stream=request.stream,
+            extensions=request.extensions,
+        )
+        return super().handle_request(here)
 
 
 class Served:
@@ -72,7 +88,9 @@ class Served:
         self._thread = threading.Thread(target=lambda: asyncio.run(self._live()), daemon=True)
         # A line that was kept may be closed by the server just as the next request goes out.
         fresh = httpx2.Limits(max_keepalive_connections=0)
-        self.client = httpx2.Client(timeout=LIMIT, trust_env=False, limits=fresh)
+        self.client = httpx2.Client(
+            timeout=LIMIT, trust_env=False, transport=Loopback(limits=fresh, trust_env=False)
+        )
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -90,6 +108,11 @@ class Served:
         self._loop.call_soon_threadsafe(self._serving.cancel)
         self._thread.join(LIMIT)
         assert not self._thread.is_alive()
+
+    @property
+    def pages(self) -> str:
+        """Where browsers see the pages."""
+        return pages_url(self._settings, self.port)
 
     @property
     def port(self) -> int:

@@ -67,7 +67,8 @@ def listening(
 def opened(served: Served, **headers: str) -> Iterator[Ear]:
     sent = {name.replace("_", "-"): value for name, value in headers.items()} or BEARER
     with connect(
-        address(served),
+        address(served, pages="Cookie" in sent),
+        sock=socket.create_connection(("127.0.0.1", served.port)),
         additional_headers=sent,
         proxy=None,
         max_size=None,
@@ -77,8 +78,9 @@ def opened(served: Served, **headers: str) -> Iterator[Ear]:
         yield Ear(line)
 
 
-def address(served: Served) -> str:
-    return f"ws://127.0.0.1:{served.port}/ws"
+def address(served: Served, *, pages: bool = False) -> str:
+    """Where the line is for programs, or for pages: a cookie counts only there."""
+    return f"{served.pages if pages else served.url}/ws".replace("http", "ws", 1)
 
 
 def last(served: Served) -> int:

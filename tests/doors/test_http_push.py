@@ -140,9 +140,8 @@ def test_without_the_extra_page_and_api_say_how_to_get_it(tmp_path: Path) -> Non
 
     with Served(tmp_path, alter=without) as served:
         told = served.get("/api/push")
-        path = str(served.post("/api/sign-ins")["path"])
-        served.client.get(served.url + path)
-        page = served.client.get(f"{served.url}/settings/notices").text
+        served.client.get(str(served.post("/api/sign-ins")["url"]))
+        page = served.client.get(f"{served.pages}/settings/notices").text
         served.client.cookies.clear()
 
     assert (told["possible"], told["publicKey"]) == (False, None)

@@ -20,9 +20,10 @@ from hypothesis import strategies as st
 from remit.brain.scripted import parse
 from remit.model.codec import Json, JsonMap
 from remit.server.call import UNSAFE, Route
+from remit.settings import Server, Settings
 from tests.doors.besieged import FORM, Besieged, bearer, named, rows
 from tests.doors.corpus import HOSTILE, MARK
-from tests.doors.served import TOKEN, Served
+from tests.doors.served import TOKEN, Loopback, Served
 
 ELSEWHERE: Final = ("http://evil.test", "null", "http://127.0.0.1:1", "https://127.0.0.1", "")
 # Attributes whose value a browser follows or fetches.
@@ -264,7 +265,8 @@ def test_a_decision_that_is_sent_ten_times_is_made_once(house: Besieged) -> None
     assert found is not None
     form = urlencode({"answer": "answer", "text": "The blue one", "digest": found[1]})
     sent = {"Cookie": cookie, "Origin": house.url, "Content-Type": FORM}
-    with ThreadPoolExecutor(10) as pool, httpx2.Client(timeout=100, trust_env=False) as client:
+    ten = httpx2.Client(timeout=100, trust_env=False, transport=Loopback(trust_env=False))
+    with ThreadPoolExecutor(10) as pool, ten as client:
         path = f"{house.url}/inbox/{review}"
         tries = [pool.submit(client.post, path, content=form, headers=sent) for _ in range(10)]
         answers = sorted(each.result().status_code for each in tries)
@@ -310,8 +312,8 @@ def test_the_secret_of_a_token_is_on_one_page_and_kept_nowhere(house: Besieged) 
 )
 def test_one_goes_where_one_wanted_to_go_in_any_script(house: Besieged, after: str) -> None:
     house.client.cookies.clear()
-    link = str(house.post("/api/sign-ins")["path"])
-    answer = house.client.get(f"{house.url}{link}&next={quote(after, safe='')}")
+    link = str(house.post("/api/sign-ins")["url"])
+    answer = house.client.get(f"{link}&next={quote(after, safe='')}")
     house.client.cookies.clear()
 
     assert answer.status_code == 303
@@ -355,13 +357,13 @@ def test_no_page_is_kept_by_a_browser_or_tells_another_site_where_it_was(house: 
 
 
 def test_two_houses_of_one_machine_sign_nobody_out(house: Besieged, tmp_path: Path) -> None:
-    """Cookies know no ports: a browser sends each house the cookies of both."""
-    with Served(tmp_path) as other:
-        jar = httpx2.Client(timeout=100, trust_env=False)
+    """Not even if both are at 127.0.0.1, where a browser sends each the cookies of both."""
+    plain = Settings(home=tmp_path, server=Server(own_name=False))
+    with Served(tmp_path, settings=plain) as other:
+        jar = httpx2.Client(timeout=100, trust_env=False, transport=Loopback(trust_env=False))
         for each in (house, other):
-            answer = jar.get(each.url + str(each.post("/api/sign-ins")["path"]))
-            assert answer.status_code == 303
-        seen = [jar.get(each.url + "/api/tasks").status_code for each in (house, other)]
+            assert jar.get(str(each.post("/api/sign-ins")["url"])).status_code == 303
+        seen = [jar.get(each.pages + "/api/tasks").status_code for each in (house, other)]
         jar.close()
 
     assert seen == [200, 200]
@@ -386,7 +388,7 @@ def test_no_secret_is_written_to_a_log(
     monkeypatch.setattr(root, "handlers", [kept])
     monkeypatch.setattr(root, "level", 1)
     house.client.cookies.clear()
-    link = str(house.post("/api/sign-ins")["path"])
+    link = str(house.post("/api/sign-ins")["url"]).removeprefix(house.url)
     for path in (link, link, f"/api/tasks?token={TOKEN}", f"/sign-in?code={TOKEN}"):
         house.client.get(house.url + path)
         house.client.cookies.clear()

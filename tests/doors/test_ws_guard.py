@@ -26,7 +26,8 @@ STALLED, HEALTHY, ROUNDS = 100, 10, 40
 
 
 def _refused(served: Served, headers: dict[str, str], host: str | None = None) -> tuple[int, str]:
-    place = address(served) if host is None else f"ws://{host}:{served.port}/ws"
+    ours = address(served, pages="Cookie" in headers)
+    place = ours if host is None else f"ws://{host}:{served.port}/ws"
     with (
         pytest.raises(InvalidStatus) as refused,
         socket.create_connection(("127.0.0.1", served.port)) as line,
@@ -38,13 +39,13 @@ def _refused(served: Served, headers: dict[str, str], host: str | None = None) -
 
 def _cookie(served: Served) -> str:
     form = {"Content-Type": "application/x-www-form-urlencoded"}
-    answer = served.client.post(served.url + "/sign-in", content=f"token={TOKEN}", headers=form)
+    answer = served.client.post(served.pages + "/sign-in", content=f"token={TOKEN}", headers=form)
     served.client.cookies.clear()
     return str(answer.headers["set-cookie"]).partition(";")[0]
 
 
 def _origin(served: Served) -> str:
-    return f"http://127.0.0.1:{served.port}"
+    return served.pages
 
 
 # The door -----------------------------------------------------------------------------------------
@@ -118,7 +119,7 @@ def test_a_browser_that_signs_out_hears_no_more(still: Served) -> None:
     with listening(still, Cookie=cookie, Origin=origin) as ear:
         ear.next()
         left = still.client.post(
-            still.url + "/sign-out", headers={"Cookie": cookie, "Origin": origin}
+            still.pages + "/sign-out", headers={"Cookie": cookie, "Origin": origin}
         )
         assert left.status_code == 303
         assert ear.closed()[0] == 4401

@@ -132,11 +132,15 @@ def test_the_feed_shows_what_is_planned_to_who_has_its_address(tmp_path: Path) -
 
         rotated = str(seat.run("calendar", "feed", "--rotate", "--json").json["url"])
         assert rotated != address
-        for wrong in (secret, "x.ics", ".ics", "%00.ics", "é.ics".encode().hex()):
+        guesses = (secret, "x.ics", ".ics", "%00.ics", "é.ics".encode().hex())
+        for wrong in guesses * 10:  # more than it answers in a minute
             with pytest.raises(HTTPError) as refused:
                 urllib.request.urlopen(f"{url}/feed/{wrong}")  # noqa: S310
             assert refused.value.code == 404
             refused.value.close()
+        # Wrong guesses of others do not keep out who has the address.
+        with urllib.request.urlopen(rotated) as answer:  # noqa: S310
+            assert answer.status == 200
 
 
 def test_another_server_is_added_marked_and_looked_at(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import os
 import sys
 import webbrowser
 from typing import Annotated, Final
+from urllib.parse import quote
 
 from remit import settings as house_settings
 from remit.cli import codes, out, remote
@@ -14,6 +15,8 @@ _SCREENS: Final = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
 
 
 def open_(
+    page: Annotated[str, flag("Which page, such as /inbox or /tasks/task-….")] = "/",
+    /,
     *,
     print_: Annotated[bool, flag("Only print the link.", "--print")] = False,
     json: AsJson = False,
@@ -24,7 +27,7 @@ def open_(
     if isinstance(found, str):
         raise Unreachable(str(home), f"{found} `remit up` starts one.")
     try:
-        link = found.url + found.invite()
+        link = f"{found.invite()}&next={quote(page, safe='/')}"
     finally:
         found.close()
     shown = not print_ and _has_screen() and webbrowser.open(link)

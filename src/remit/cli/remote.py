@@ -165,8 +165,8 @@ class Remote:
         return self._ask("DELETE", f"/api/tokens/{token_id}")
 
     def invite(self) -> str:
-        """The path of a link that signs a browser in, once."""
-        return str(self._ask("POST", "/api/sign-ins", {})["path"])
+        """Return a link that signs a browser in, once."""
+        return str(self._ask("POST", "/api/sign-ins", {})["url"])
 
     def begin_talk(self) -> str:
         return str(self._ask("POST", "/api/conversations", {})["id"])

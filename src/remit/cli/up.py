@@ -24,7 +24,7 @@ from remit.model.codec import JsonMap
 from remit.model.status import ACTIVE, Status
 from remit.notify import Remark
 from remit.server.callers import Callers
-from remit.server.serve import HOST, serve, token_of
+from remit.server.serve import HOST, pages_url, serve, token_of
 from remit.settings import Settings
 from remit.store import reviews, tasks
 from remit.store.database import Tx
@@ -95,14 +95,15 @@ class _Up:
     async def _work(self, house: House, door: "asyncio.Task[None]", url: str) -> None:
         since = await house.journal.last()
         before = await house.db.read(_standing)
-        link = f"{url}/sign-in?code={await self._callers(house).code()}"
+        pages = pages_url(self._settings, int(url.rpartition(":")[2]))
+        link = await self._callers(house, pages).link()
         await start(house)
         house.outfit.start()  # here alone: a command that works for a moment looks for nothing
         house.calendars.start()
         house.reflection.start(house.journal)
         await house.doors.start()
         house.recollection.start()
-        house.wishes.url = url
+        house.wishes.url = pages
         house.herald.start()
         await house.leftovers.start(house.journal)
         house.deferred.start()
@@ -159,8 +160,9 @@ class _Up:
             style = "yellow" if notice.urgent else ""
             out.line(Ink(f"{words.clock(at)}  ", "dim"), Ink(notice.text, style))
 
-    def _callers(self, house: House) -> Callers:
-        return Callers(house.db, house.clock, house.ids, token_of(self._settings.home))
+    def _callers(self, house: House, pages: str) -> Callers:
+        token = token_of(self._settings.home)
+        return Callers(house.db, house.clock, house.ids, token, pages_url=pages)
 
     def _say_up(self, url: str, link: str, before: dict[str, int]) -> None:
         home, brain = str(self._settings.home), self._settings.brain.kind

@@ -25,6 +25,7 @@ from remit.server import (
     conversations,
     events,
     feed,
+    files,
     health,
     hooks,
     hooks_in,
@@ -73,7 +74,8 @@ def build(house: House, token: str, *, debug: bool, port: int) -> Starlette:
     """Everything a server needs; `port` is the one that callers will name."""
     routes = table(port, debug=debug)
     keys = Keys(house.db, house.clock)
-    callers = Callers(house.db, house.clock, house.ids, token, port)
+    pages_url = files.pages_url(house.settings, port)
+    callers = Callers(house.db, house.clock, house.ids, token, port, pages_url)
     app = Starlette(
         routes=[
             *_paths(house, keys, routes),
@@ -236,6 +238,8 @@ async def _call(house: House, route: Route, request: Request) -> Call:
         key=request.scope["key"],
         form=form,
         part=part,
+        at_pages=request.scope["at_pages"],
+        from_elsewhere=request.headers.get("sec-fetch-site") in ("cross-site", "same-site"),
         seq=await house.journal.last() if whole else None,
         if_match=", ".join(request.headers.getlist("if-match")) or None,
     )

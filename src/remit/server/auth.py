@@ -1,16 +1,17 @@
 """Who may come in: this machine, this site, whoever holds a token or is signed in.
 
-Loopback is no boundary. Any page the owner visits can send requests here, and a name that resolves
-to 127.0.0.1 makes them look like our own. So the Host must be ours (against DNS rebinding), what
-may change something must not come from another site (against forged forms and sockets), and the
-caller must be known. A browser sends its cookie whoever asks for it: with one, what may change
-something must also say our own Origin.
+Loopback is no boundary. Programs call 127.0.0.1 with a token; browsers see the pages under a name
+of their own and send a cookie, which counts under that name only. Any page the owner visits can
+send requests here, and a name that resolves to 127.0.0.1 makes them look like our own. So the Host
+must be ours (against DNS rebinding), what may change something must not come from another site
+(against forged forms and sockets), and the caller must be known. A browser sends its cookie whoever
+asks for it: with one, what may change something must also say our own Origin.
 """
 
 from collections.abc import Iterable, Sequence
 from re import Pattern
 from typing import Final
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import compile_path
@@ -60,9 +61,10 @@ class Guard:
         routes = tuple(routes)
         self._public = frozenset(route.path for route in routes if route.public)
         self._pages = [compile_path(route.path)[0] for route in routes if route.page]
-        named = {f"{name}:{port}" for name in _NAMES}
-        self._hosts = named | set(_NAMES) if port == _HTTP_PORT else named
-        self._origins = {f"http://{host}" for host in self._hosts}
+        loopback = _with_port(_NAMES, port)
+        pages = str(urlsplit(callers.pages_url).hostname)
+        self._page_hosts = loopback if pages in _NAMES else _with_port([pages], port)
+        self._hosts = (loopback, self._page_hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -83,6 +85,7 @@ class Guard:
 
     async def _refusal(self, scope: Scope) -> Response | None:
         scope["callers"], scope["caller"], scope["key"] = self._callers, NOBODY, ""
+        scope["at_pages"] = _only(scope, b"host").lower() in self._page_hosts
         path: str = scope["path"]
         # A signature over every byte proves more than a name or a site does, and each call there
         # is held against one. Under any other name nothing but these answers.
@@ -99,17 +102,12 @@ class Guard:
 
     def _elsewhere(self, scope: Scope) -> Problem | None:
         """Asked under another name, or by another site."""
-        if _only(scope, b"host").lower() not in self._hosts:
+        host = _only(scope, b"host").lower()
+        names = next((each for each in self._hosts if host in each), None)
+        if names is None:
             sentence = "This is Remit, on loopback; it answers to no other name."
             return Problem("misdirected", sentence)
-        return _cross_site() if _is_unsafe(scope) and not self._same_site(scope) else None
-
-    def _same_site(self, scope: Scope) -> bool:
-        """Programs send neither header; browsers send what no page can forge."""
-        origin_fits = all(origin in self._origins for origin in _all(scope, b"origin"))
-        # `same-site` would let in every other port of this machine.
-        sites = _all(scope, b"sec-fetch-site")
-        return origin_fits and all(site in ("same-origin", "none") for site in sites)
+        return _cross_site() if _is_unsafe(scope) and not _same_site(scope, names) else None
 
     async def _known(self, scope: Scope) -> Known | None:
         """Whoever shows a token is asked for nothing else, and is nobody if it is wrong."""
@@ -117,7 +115,7 @@ class Guard:
             scheme, _, token = given[0].partition(" ")
             fits = len(given) == 1 and scheme.lower() == "bearer"
             return await self._callers.by_token(token.strip().encode("latin-1")) if fits else None
-        cookie = _cookie(scope, self._callers.cookie)
+        cookie = _cookie(scope, self._callers.cookie) if scope["at_pages"] else ""
         return await self._callers.by_cookie(cookie.encode("latin-1")) if cookie else None
 
     def _stranger(self, scope: Scope) -> Response:
@@ -132,6 +130,22 @@ class Guard:
             headers["HX-Redirect"] = "/sign-in"  # a part of a page has no place for another page
         sentence = "Give the token that lies in Remit's directory: `Authorization: Bearer …`."
         return problem.response(Problem("unauthorized", sentence, headers=headers))
+
+
+def _with_port(names: Iterable[str], port: int) -> frozenset[str]:
+    """The names as a Host header may give them."""
+    named = {f"{name}:{port}" for name in names}
+    return frozenset(named | set(names) if port == _HTTP_PORT else named)
+
+
+def _same_site(scope: Scope, names: Iterable[str]) -> bool:
+    """Programs send neither header; browsers send what no page can forge."""
+    origin_fits = all(
+        origin in {f"http://{name}" for name in names} for origin in _all(scope, b"origin")
+    )
+    # `same-site` would let in every other port of this machine.
+    sites = _all(scope, b"sec-fetch-site")
+    return origin_fits and all(site in ("same-origin", "none") for site in sites)
 
 
 def _is_unsafe(scope: Scope) -> bool:

@@ -47,6 +47,8 @@ class Call:
     key: str = "owner"  # what he came in with: the id of a token or a sign-in, or this
     form: bool = False  # the body is what a page's form sent, not JSON
     part: bool = False  # a script of ours asks for a part of a page, not for the whole
+    at_pages: bool = True  # asked under the name of the pages, where cookies count
+    from_elsewhere: bool = False  # a browser came by a link on another site
     if_match: str | None = None  # only if it is still this version
     seq: int | None = None  # of a whole page: the last event before anything for it was read
 

@@ -7,12 +7,11 @@ a new one. What was revoked opens nothing from the next request on, and its sock
 import hashlib
 import hmac
 import secrets
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from math import ceil
 from typing import Final
+from urllib.parse import quote
 
 from remit.errors import BadInput, NotFound
 from remit.model.caller import OWNER, OWNERS, Caller, Scope
@@ -27,8 +26,6 @@ PROGRAM: Final = "tok-"  # how the id of a program's token begins
 PREFIX: Final = "remit_"  # so that a token is known for one wherever it is found
 CODE_LIFE: Final = timedelta(minutes=15)
 SIGN_IN_LIFE: Final = timedelta(days=30)
-MOST_TRIES: Final = 10
-_TRIES_WITHIN: Final = timedelta(minutes=1)
 _TOUCH_EVERY: Final = timedelta(minutes=1)
 _BYTES: Final = 32
 _LONGEST_NAME: Final = 60
@@ -48,14 +45,16 @@ class Known:
 class Callers:
     """Knows every caller, makes new tokens and sign-ins, and takes them back."""
 
-    def __init__(self, db: Database, clock: Clock, ids: Ids, token: str, port: int = 0) -> None:
+    def __init__(
+        self, db: Database, clock: Clock, ids: Ids, token: str, port: int = 0, pages_url: str = ""
+    ) -> None:
         self.cookie = cookie_of(port)
+        self.pages_url = pages_url  # where browsers see the pages
         self._db = db
         self._clock = clock
         self._ids = ids
         self._token = token.encode()
         self._gone: list[Callable[[str], None]] = []
-        self._wrong: deque[datetime] = deque(maxlen=MOST_TRIES)
 
     def on_gone(self, tell: Callable[[str], None]) -> None:
         """Call `tell(key)` when a token or a sign-in has ended."""
@@ -98,9 +97,17 @@ class Callers:
         used = await self._db.write(callers.exchange, digests[0], sign_in, digests[1])
         return secret if used else None
 
+    async def link(self, after: str = "") -> str:
+        """Return a link that signs one browser in, once, and then shows the page `after`."""
+        more = f"&next={quote(after, safe='/')}" if after else ""
+        return f"{self.pages_url}/sign-in?code={await self.code()}{more}"
+
+    def is_owners(self, token: str) -> bool:
+        return hmac.compare_digest(token.strip().encode(), self._token)
+
     async def sign_in_by_token(self, token: str) -> str | None:
         """Only the owner's own token makes a browser his."""
-        if not hmac.compare_digest(token.strip().encode(), self._token):
+        if not self.is_owners(token):
             return None
         sign_in, secret = self._sign_in()
         await self._db.write(callers.add_sign_in, sign_in, _digest(secret.encode()))
@@ -113,16 +120,6 @@ class Callers:
         if not await self._db.write(callers.end_sign_in, sign_in, self._clock.now()):
             raise NotFound("sign-in", sign_in[:60])
         self._tell(sign_in)
-
-    def wait_after_wrong(self) -> int:
-        """Seconds until another try is heard; 0 if one is now."""
-        if len(self._wrong) < MOST_TRIES:
-            return 0
-        left = (self._wrong[0] + _TRIES_WITHIN - self._clock.now()).total_seconds()
-        return max(0, ceil(left))
-
-    def note_wrong(self) -> None:
-        self._wrong.append(self._clock.now())
 
     def _sign_in(self) -> tuple[SignIn, str]:
         now = self._clock.now()

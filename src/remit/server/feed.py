@@ -43,10 +43,10 @@ _PACE: Final = Pace()
 async def feed(call: Call) -> Answer:
     """Everything planned for the next 60 days, for who knows the secret."""
     now = call.house.clock.now()
+    if not _fits(call):  # first: who does not know the secret must not use up the owner's share
+        return Answer("There is nothing here.", 404)
     if not _PACE.allows(now):
         return Answer("Too many requests; ask again in a minute.", 429, headers=_WAIT)
-    if not _fits(call):
-        return Answer("There is nothing here.", 404)
     found = await call.house.db.read(coming, now)
     name = f"{call.house.settings.agent}: planned"
     text = ics.whole([ics.event(each, now) for each in found], name=name)

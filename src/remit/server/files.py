@@ -1,14 +1,20 @@
-"""The two small files that let a program on this machine find the door and open it."""
+"""Three small files: where Remit listens, the token that opens it, the name of its pages."""
 
 import json
 import os
+import re
 import secrets
 from pathlib import Path
 from typing import Final
 
 from remit.errors import BadInput
+from remit.settings import Settings
 
+HOST: Final = "127.0.0.1"
 _BYTES: Final = 32
+_SHORTEST_TOKEN: Final = 20  # characters
+_LABEL_BYTES: Final = 10
+_PAGES_HOST: Final = re.compile(r"[a-z0-9]([a-z0-9-]{8,60})[a-z0-9]\.localhost")
 
 
 def token_of(home: Path) -> str:
@@ -19,9 +25,36 @@ def token_of(home: Path) -> str:
         _write(path, secrets.token_urlsafe(_BYTES))
     path.chmod(0o600)
     token = path.read_text(encoding="utf-8").strip()
-    if not token:
-        raise BadInput(f"{path} is empty. Remove it, and a new token is made.", field="token")
+    if len(token) < _SHORTEST_TOKEN:
+        sentence = f"{path} is empty or shorter than {_SHORTEST_TOKEN} characters."
+        raise BadInput(f"{sentence} Remove it, and a new token is made.", field="token")
     return token
+
+
+def pages_host(home: Path) -> str:
+    """Return the name under which browsers see the pages; it is made on the first call.
+
+    A browser sends a cookie to every port of the host that set it. With a random name of its own
+    under .localhost, which browsers resolve to this machine, the cookie of the owner's browser goes
+    to no other program here. Programs without the token must not learn the name, so it is never
+    told to a caller who is not signed in.
+    """
+    path = home / "pages-host"
+    if not path.exists():
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _write(path, f"remit-{secrets.token_hex(_LABEL_BYTES)}.localhost")
+    path.chmod(0o600)
+    name = path.read_text(encoding="utf-8").strip()
+    if not _PAGES_HOST.fullmatch(name):
+        sentence = f"{path} does not hold a name such as remit-0123456789abcdef.localhost."
+        raise BadInput(f"{sentence} Remove it, and a new one is made.", field="pages-host")
+    return name
+
+
+def pages_url(settings: Settings, port: int) -> str:
+    """Return where browsers see the pages."""
+    name = pages_host(settings.home) if settings.server.own_name else HOST
+    return f"http://{name}:{port}"
 
 
 def announce(home: Path, url: str) -> None:

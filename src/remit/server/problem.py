@@ -46,7 +46,6 @@ KINDS: Final[Mapping[str, tuple[int, str]]] = {
     "misdirected": (421, "Meant for another host"),
     "validation": (422, "Not acceptable"),
     "idempotency-mismatch": (422, "Key used for another request"),
-    "too-many-tries": (429, "Too many wrong tries"),
     "rate-limited": (429, "Too many calls"),
     "internal": (500, "Our mistake"),
     "store-unavailable": (503, "Store not available"),

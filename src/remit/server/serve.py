@@ -12,13 +12,12 @@ import uvicorn
 from remit.errors import BadInput
 from remit.server import files
 from remit.server.app import build
-from remit.server.files import token_of
+from remit.server.files import HOST, pages_url, token_of
 from remit.server.line import LARGEST, PING_EVERY, Socket
 from remit.wiring import House
 
-__all__ = ["serve", "token_of"]
+__all__ = ["HOST", "pages_url", "serve", "token_of"]
 
-HOST: Final = "127.0.0.1"
 _GRACE: Final = 5  # seconds that a request may take to its end when we stop
 
 

@@ -272,7 +272,7 @@ _OTHERS: Final[dict[str, JsonMap]] = {
         expiresAt=_TIME,
         here={"type": "boolean"},
     ),
-    "Invitation": _object(path=_TEXT, expiresAt=_TIME),
+    "Invitation": _object(url=_TEXT, expiresAt=_TIME),
     "Reviews": _object(reviews=_list("Review"), next=_MAYBE_TEXT, needs=_ref("Needs")),
     "Needs": _object(total=_COUNT, decide=_COUNT, look=_COUNT, fix=_COUNT, later=_COUNT),
     "Inbox": _object(

@@ -1,6 +1,11 @@
 """Signing in: a link that opens once, or the owner's token; and signing out.
 
-A browser keeps a cookie that no script can read and no other site can have sent along.
+A browser keeps a cookie that no script can read and no other site can have sent along. It is set
+and read under the name of the pages alone (`files.pages_host`). At 127.0.0.1, where any program of
+this machine may ask, the right token is answered with a link to that name; nobody else learns it.
+
+Wrong codes and tokens are refused and not counted: both are random, too long to be guessed, and a
+limit would let any website keep the owner out.
 """
 
 from typing import Annotated, Final
@@ -16,8 +21,8 @@ from remit.server.web import env
 _USED: Final = (
     "This link was used before or is older than 15 minutes. Run `remit open` for another."
 )
+_ELSEWHERE: Final = "Links for signing in work at another address. Run `remit open` for one."
 _WRONG: Final = "This is not the token in Remit's directory (the file `token`)."
-_WAIT: Final = "Too many wrong tries. Wait {} s, then try again."
 _COOKIE: Final = "{}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age={}"
 
 
@@ -32,23 +37,22 @@ async def look(call: Call) -> Answer:
     """Use up the code of the link; without one, ask for the token."""
     after, code = _local(call.text("next")), call.text("code")
     if code is None:
-        return _go(after) if call.key.startswith("sig-") else _page(after)
-    # A right code is always heard: strangers who make wrong ones must not keep the owner out.
+        return Answer("", 303, after) if call.key.startswith("sig-") else _page(after)
+    if not call.at_pages:
+        return _page(after, _ELSEWHERE, 401)
     secret = await call.callers.sign_in_by_code(code)
-    if secret is not None:
-        return _signed_in(call, secret, after)
-    return _refused(call, _USED, after)
+    return _page(after, _USED, 401) if secret is None else _signed_in(call, secret, after)
 
 
 async def enter(call: Call) -> Answer:
     said = call.read(Key)
     after = _local(said.next)
-    if wait := call.callers.wait_after_wrong():
-        return _too_many(wait, after)
+    if not call.callers.is_owners(said.token):
+        return _page(after, _WRONG, 401)
+    if not call.at_pages:
+        return _go_on(await call.callers.link(after))
     secret = await call.callers.sign_in_by_token(said.token)
-    if secret is None:
-        return _refused(call, _WRONG, after)
-    return _signed_in(call, secret, after)
+    return _page(after, _WRONG, 401) if secret is None else _signed_in(call, secret, after)
 
 
 async def leave(call: Call) -> Answer:
@@ -62,29 +66,21 @@ async def leave(call: Call) -> Answer:
 def _signed_in(call: Call, secret: str, after: str) -> Answer:
     life = int(SIGN_IN_LIFE.total_seconds())
     kept = _COOKIE.format(call.callers.cookie, secret, life)
+    if call.from_elsewhere:
+        # After a link on another site a browser holds the cookie back until a page of ours asks.
+        return _go_on(after, {"Set-Cookie": kept})
     return Answer("", 303, after, headers={"Set-Cookie": kept})
 
 
-def _go(after: str) -> Answer:
-    return Answer("", 303, after)
+def _go_on(address: str, headers: dict[str, str] | None = None) -> Answer:
+    """A page that goes on by itself; a form of ours may not be answered with another origin."""
+    page = env.render("pages/signed-in.html", {"next": address})
+    return Answer(page, media="text/html", headers=headers or {})
 
 
-def _refused(call: Call, sentence: str, after: str) -> Answer:
-    if wait := call.callers.wait_after_wrong():
-        return _too_many(wait, after)
-    call.callers.note_wrong()
-    return _page(after, sentence, 401)
-
-
-def _too_many(wait: int, after: str) -> Answer:
-    return _page(after, _WAIT.format(wait), 429, {"Retry-After": str(wait)})
-
-
-def _page(
-    after: str, wrong: str = "", status: int = 200, headers: dict[str, str] | None = None
-) -> Answer:
+def _page(after: str, wrong: str = "", status: int = 200) -> Answer:
     page = env.render("pages/sign-in.html", {"next": after, "wrong": wrong})
-    return Answer(page, status, media="text/html", headers=headers or {})
+    return Answer(page, status, media="text/html")
 
 
 def _local(address: str | None) -> str:

@@ -41,11 +41,9 @@ async def invite(call: Call) -> Answer:
     if not all(call.caller.may(scope) for scope in ALL):
         sentence = "Who signs in may do everything, so only who may do everything invites."
         raise Refused(Problem("forbidden", sentence))
-    code = await call.callers.code()
+    link = await call.callers.link()
     until = call.house.clock.now() + CODE_LIFE
-    return Answer(
-        {"path": f"/sign-in?code={code}", "expiresAt": stamp(until)}, 201, "/api/sign-ins"
-    )
+    return Answer({"url": link, "expiresAt": stamp(until)}, 201, "/api/sign-ins")
 
 
 async def dismiss(call: Call) -> Answer:

@@ -135,6 +135,8 @@ DEFAULT_FILE: Final = """\
 
 [server]
 # port = 7316                 # on loopback only
+# own_name = true             # pages at a name of their own under .localhost, which keeps their
+#                             # cookie from other programs here; false if your browser finds none
 
 [commands]                    # what you may have run by its name: `remit add "run backup"`
 #   backup = ["restic", "backup", "/home"]

@@ -146,6 +146,7 @@ class Mcp:
 @dataclass(frozen=True, slots=True)
 class Server:
     port: int = 7316
+    own_name: bool = True  # pages at a random name under .localhost; else at 127.0.0.1
 
 
 @dataclass(frozen=True, slots=True)
