@@ -5,8 +5,9 @@ import http.client
 import json
 import re
 import threading
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -16,9 +17,10 @@ import httpx2
 from jsonschema import Draft202012Validator
 
 from remit.brain.scripted import parse
+from remit.intake.admit import Intake
 from remit.model.codec import Json, JsonMap
 from remit.model.ids import TaskId, task_id
-from remit.model.task import Task
+from remit.model.task import Cue, Task
 from remit.ports import Brain
 from remit.server.serve import pages_url, serve
 from remit.settings import Settings
@@ -57,6 +59,23 @@ class Loopback(httpx2.HTTPTransport):
             extensions=request.extensions,
         )
         return super().handle_request(here)
+
+
+def admitting(admit: Callable[[Intake, Cue], Awaitable[Task]]) -> Callable[[House], House]:
+    """A house whose intake admits a cue as `admit` says."""
+
+    class Told(Intake):
+        async def admit(self, cue: Cue) -> Task:
+            return await admit(house.intake, cue)
+
+    house: House
+
+    def alter(opened: House) -> House:
+        nonlocal house
+        house = opened
+        return replace(opened, intake=Told(opened.db, opened.clock, opened.ids, ["dashboard"]))
+
+    return alter
 
 
 class Served:

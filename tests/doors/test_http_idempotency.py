@@ -1,9 +1,7 @@
 """The same request twice is done once."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from threading import Barrier, Event
@@ -18,8 +16,7 @@ from remit.model.codec import Json, JsonMap
 from remit.model.task import Cue, Task
 from remit.store import idempotency
 from remit.store.idempotency import Key
-from remit.wiring import House
-from tests.doors.served import LIMIT, TOKEN, Served
+from tests.doors.served import LIMIT, TOKEN, Served, admitting
 
 CREATE = Key("owner POST /api/tasks", "k-1")
 
@@ -154,23 +151,6 @@ def test_twenty_at_once_with_one_key_make_one_task(still: Served) -> None:
     assert _titles(still).count("Twenty voices") == 1
 
 
-def _admitting(admit: Callable[[Intake, Cue], Awaitable[Task]]) -> Callable[[House], House]:
-    """A house whose intake does as told."""
-
-    class Told(Intake):
-        async def admit(self, cue: Cue) -> Task:
-            return await admit(house.intake, cue)
-
-    house: House
-
-    def alter(opened: House) -> House:
-        nonlocal house
-        house = opened
-        return replace(opened, intake=Told(opened.db, opened.clock, opened.ids, ["dashboard"]))
-
-    return alter
-
-
 def test_a_request_that_is_being_done_is_not_begun_again(tmp_path: Path) -> None:
     begun, go_on = Event(), Event()
 
@@ -180,7 +160,7 @@ def test_a_request_that_is_being_done_is_not_begun_again(tmp_path: Path) -> None
         return await intake.admit(cue)
 
     body: Json = {"text": "Slowly"}
-    with Served(tmp_path, alter=_admitting(slowly)) as served, ThreadPoolExecutor(1) as pool:
+    with Served(tmp_path, alter=admitting(slowly)) as served, ThreadPoolExecutor(1) as pool:
         first = pool.submit(served.ask, "POST", "/api/tasks", body, key="slow")
         assert begun.wait(LIMIT)
         same = served.ask("POST", "/api/tasks", body, key="slow")
@@ -205,7 +185,7 @@ def test_what_was_done_before_a_crash_is_found_and_not_done_again(tmp_path: Path
             raise failures.pop()
         return task
 
-    with Served(tmp_path, alter=_admitting(cut_short)) as served:
+    with Served(tmp_path, alter=admitting(cut_short)) as served:
         lost = served.ask("POST", "/api/tasks", {"text": "Survive"}, key="crash")
         other = served.ask("POST", "/api/tasks", {"text": "Else"}, key="crash")
         found = served.ask("POST", "/api/tasks", {"text": "Survive"}, key="crash")

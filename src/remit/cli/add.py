@@ -10,7 +10,7 @@ from typing import Annotated, Final
 from cyclopts import Parameter
 
 from remit import settings as house_settings
-from remit.cli import clock, codes, door, out, receipt, rest
+from remit.cli import clock, codes, door, out, receipt, rest, unanswered
 from remit.cli.door import Door
 from remit.cli.edit import moment
 from remit.cli.options import AsJson, Timeout, Wait, flag, free
@@ -70,7 +70,7 @@ def add(  # noqa: PLR0913 - all that a person may say at once
     settings, when = house_settings.load(), moment(at, in_)
     order = Order(
         text=_whole(text),
-        key=f"key:{key}" if key else f"cli:{os.urandom(16).hex()}",
+        key=f"key:{key}" if key else unanswered.new_key(),
         content=content,
         recipient=to,
         channel=channel or "dashboard",

@@ -8,7 +8,7 @@ from typing import Annotated, Final, cast
 from cyclopts import App
 
 from remit import settings as house_settings
-from remit.cli import channel_state, clock, codes, door, out, rest, words
+from remit.cli import channel_state, clock, codes, door, out, rest, unanswered, words
 from remit.cli.channel_state import State
 from remit.cli.codes import TimedOut
 from remit.cli.door import Door
@@ -182,7 +182,7 @@ class _Trial:
         mark, agent = os.urandom(2).hex(), self._settings.agent
         return Order(
             text=f"Test the channel {self._channel}",
-            key=f"cli:{os.urandom(16).hex()}",
+            key=unanswered.new_key(),
             content=f"Test message {mark} from {agent} on {self._channel}. Nothing needs doing.",
             recipient=self._to,
             channel=self._channel,

@@ -1,20 +1,18 @@
 """Over HTTP: a Remit runs in this directory, so it is asked to do it."""
 
-import http.client
 import json
-import os
 from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
 from typing import Final, cast
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
-from remit.cli import clock, codes
+from remit.cli import clock, codes, connection, unanswered
 from remit.cli.codes import Refused, TimedOut
+from remit.cli.connection import Request, ServerConnection
 from remit.cli.order import Order, Saying
 from remit.cli.progress import part
 from remit.cli.watch import PAUSE, Watch
-from remit.errors import Unreachable
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.edit import Edit
@@ -23,7 +21,6 @@ from remit.model.reply import Policy
 from remit.model.review import Answered
 from remit.model.task import Task
 
-ANSWER_LIMIT: Final = 30.0
 _LOOK_AGAIN: Final = 0.3  # seconds
 _CODES: Final = {
     HTTPStatus.BAD_REQUEST: codes.USAGE,
@@ -39,10 +36,13 @@ _CODES: Final = {
 class Remote:
     serves: Final = True
 
-    def __init__(self, url: str, token: str, connection: http.client.HTTPConnection) -> None:
-        self.url = url
-        self._token = token
-        self._connection = connection
+    def __init__(self, home: Path, link: ServerConnection) -> None:
+        self._home = home
+        self._link = link
+
+    @property
+    def url(self) -> str:
+        return self._link.address.url
 
     def add(self, order: Order) -> TaskId:
         delivery: JsonMap = {"channel": order.channel}
@@ -100,7 +100,9 @@ class Remote:
         self._act(task, "cancel")
 
     def run(self, task: TaskId) -> TaskId:
-        return TaskId(str(self._act(task, "run")["id"]))
+        body: JsonMap = {"action": "run"}
+        made = self._ask("PATCH", f"/api/tasks/{task}", body, unanswered.new_key())
+        return TaskId(str(made["id"]))
 
     def order_series(self, series: SeriesId, verb: str, said: JsonMap) -> JsonMap:
         return self._ask("POST", f"/api/series/{series}/{verb}", said)
@@ -115,7 +117,7 @@ class Remote:
         self._ask("POST", f"/api/tasks/{task}/vouch", {})
 
     def look_back(self) -> TaskId:
-        return TaskId(str(self._ask("POST", "/api/reflections", {})["id"]))
+        return TaskId(str(self._ask("POST", "/api/reflections", {}, unanswered.new_key())["id"]))
 
     def revert_rules(self, change: int | None, *, force: bool) -> JsonMap:
         said: JsonMap = {"change": change, "force": force}
@@ -159,27 +161,30 @@ class Remote:
     ) -> JsonMap:
         wanted: list[Json] = [scope.value for scope in Scope if scope in scopes]
         said: JsonMap = {"name": name, "scopes": wanted, "agent": agent, "days": days}
-        return self._ask("POST", "/api/tokens", said)
+        return self._ask("POST", "/api/tokens", said, repeatable=False)
 
     def revoke_token(self, token_id: str) -> JsonMap:
         return self._ask("DELETE", f"/api/tokens/{token_id}")
 
     def invite(self) -> str:
         """Return a link that signs a browser in, once."""
-        return str(self._ask("POST", "/api/sign-ins", {})["url"])
+        return str(self._ask("POST", "/api/sign-ins", {}, repeatable=False)["url"])
 
     def begin_talk(self) -> str:
         return str(self._ask("POST", "/api/conversations", {})["id"])
 
     def say(self, talk: str, text: str) -> int:
         """Say something in a conversation; which turn of it that is."""
-        said = self._ask("POST", f"/api/conversations/{quote(talk, safe='')}/turns", {"text": text})
+        path, key = f"/api/conversations/{quote(talk, safe='')}/turns", unanswered.new_key()
+        said = self._ask("POST", path, {"text": text}, key)
         return int(str(cast("JsonMap", said["turn"])["turnNumber"]))
 
     def rest(self, watch: Watch, timeout: float | None) -> Task:
         """Look on until the task rests; the running Remit does the work."""
         until = None if timeout is None else clock.seconds() + timeout
+        gone = self._link.absence()
         while True:
+            gone.check(watch.task_id)
             task = watch.look()
             if task is not None and watch.rests(task):
                 return task
@@ -190,51 +195,40 @@ class Remote:
             clock.pause(PAUSE)
 
     def close(self) -> None:
-        self._connection.close()
+        self._link.close()
 
     def _act(self, task: TaskId, action: str) -> JsonMap:
         return self._ask("PATCH", f"/api/tasks/{task}", {"action": action})
 
     def _ask(
-        self, method: str, path: str, body: "JsonMap | None" = None, key: str | None = None
+        self,
+        method: str,
+        path: str,
+        body: "JsonMap | None" = None,
+        key: str | None = None,
+        *,
+        repeatable: bool = True,
     ) -> JsonMap:
-        headers = {
-            "Authorization": f"Bearer {self._token}",
-            "Content-Type": "application/json",
-            "Idempotency-Key": key or os.urandom(16).hex(),
-        }
+        """Ask for something; what makes a task comes with a key that outlives this command."""
         text = None if body is None else json.dumps(body)
-        try:
-            self._connection.request(method, path, text, headers)
-            response = self._connection.getresponse()
-            raw = response.read()
-        except (OSError, http.client.HTTPException) as error:
-            self._connection.close()
-            raise Unreachable(self.url, _why(error)) from None
+        if key is None:
+            request = Request(method, path, text, unanswered.new_key(), repeatable)
+            return self._answer(request)
+        with unanswered.key_for(self._home, f"{method} {path} {text}", key) as used:
+            return self._answer(Request(method, path, text, used))
+
+    def _answer(self, request: Request) -> JsonMap:
+        status, raw = self._link.ask(request)
         answer = _read(raw)
-        if response.status >= HTTPStatus.BAD_REQUEST:
-            raise _refusal(response.status, answer)
+        if status >= HTTPStatus.BAD_REQUEST:
+            raise _refusal(status, answer)
         return answer
 
 
-def reach(home: Path) -> Remote | str:
+def reach(home: Path, *, quiet: float = connection.QUIET_SECONDS) -> Remote | str:
     """The Remit that works in this directory, or why it cannot be spoken to."""
-    try:
-        told = json.loads((home / "server.json").read_text(encoding="utf-8"))
-        token = (home / "token").read_text(encoding="utf-8").strip()
-        url, pid = str(told["url"]), int(told["pid"])
-        os.kill(pid, 0)
-    except (OSError, ValueError, KeyError, TypeError):
-        return "it has not said where it listens."
-    place = urlsplit(url)
-    connection = http.client.HTTPConnection(
-        place.hostname or "127.0.0.1", place.port, timeout=ANSWER_LIMIT
-    )
-    try:
-        connection.connect()
-    except OSError as error:
-        return f"{url}: {_why(error)}"
-    return Remote(url, token, connection)
+    link = connection.connect(home, quiet=quiet)
+    return link if isinstance(link, str) else Remote(home, link)
 
 
 def _when(said: Order | Saying) -> JsonMap:
@@ -258,7 +252,3 @@ def _refusal(status: int, problem: JsonMap) -> Refused:
     kind = str(problem.get("type", "")).rpartition(":")[2] or "failed"
     sentence = problem.get("detail") or problem.get("title") or f"The running Remit said {status}."
     return Refused(str(sentence), code, kind)
-
-
-def _why(error: Exception) -> str:
-    return (str(error) or type(error).__name__).removesuffix(".") + "."

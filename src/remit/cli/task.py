@@ -1,12 +1,11 @@
 """What the owner does to tasks: run, retry, pause, undo, resume, cancel, delete, vouch."""
 
-import os
 from collections.abc import Callable
 from functools import partial
 from typing import TypeAlias
 
 from remit import settings as house_settings
-from remit.cli import door, find, out, rest
+from remit.cli import door, find, out, rest, unanswered
 from remit.cli.codes import Waits
 from remit.cli.door import Door
 from remit.cli.options import AsJson, Ids, Timeout, Wait
@@ -114,7 +113,7 @@ def _hasten(settings: Settings, way: Door, task_id: TaskId) -> tuple[TaskId, int
 
 
 def _again(_: Settings, way: Door, task_id: TaskId) -> tuple[TaskId, int]:
-    return way.retry(task_id, f"cli:{os.urandom(16).hex()}"), 1
+    return way.retry(task_id, unanswered.new_key()), 1
 
 
 def _found(ids: tuple[str, ...], tally: Tally) -> list[TaskId]:
