@@ -83,7 +83,7 @@ class Terminal:
     def __init__(self, folder: Path, *, script: str | None = SCRIPT, fresh: bool = False) -> None:
         self.home = folder / "home"
         self._fresh = fresh  # an interpreter for each command, as whoever types it has
-        self.home.mkdir(mode=0o700)
+        self.home.mkdir(mode=0o700, exist_ok=True)
         if script is not None:
             (self.home / "settings.toml").write_text(SETTINGS)
             (self.home / "brain.yml").write_text(script)
@@ -125,9 +125,9 @@ class Terminal:
         return forks.start(*PROGRAM, *words, env=env, stdout=pipe, stderr=pipe, fresh=self._fresh)
 
     @contextmanager
-    def up(self, *words: str) -> Iterator["Up"]:
+    def up(self, *words: str, **environ: str) -> Iterator["Up"]:
         """A Remit that runs here, until the block ends."""
-        process = self.start("up", "--port", "0", "--json", *words)
+        process = self.start("up", "--port", "0", "--json", *words, **environ)
         try:
             assert process.stdout is not None
             yield Up(process, json.loads(process.stdout.readline() or "{}"))

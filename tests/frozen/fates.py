@@ -1,0 +1,49 @@
+"""What must become of each task of a frozen store, and what its owner says for that.
+
+It is written into the manifest when a store is made: later versions are held to that, not to this.
+"""
+
+from typing import Final
+
+from remit.model.codec import Json, JsonMap
+
+ENDED: Final = ("completed", "failed", "cancelled")
+# A slot of a series may be run, run late or left out, by when the store is taken over.
+SLOT: Final = ["ready", "completed", "cancelled"]
+
+
+def fate_of(name: str, status: str) -> JsonMap:
+    """`owner`: what is said, in order; `becomes`: how it ends; `sends`: how many go out for that."""
+    said, becomes, sends = _FATES.get(name, ([], SLOT if status == "ready" else [status], 0))
+    if name in _FATES or status in ENDED or status == "ready":
+        return {"owner": list[Json](said), "becomes": list[Json](becomes), "sends": sends}
+    raise AssertionError(f"Say in {__file__} what must become of {name!r}, which is {status}.")
+
+
+_FATES: Final[dict[str, tuple[list[str], list[str], int]]] = {
+    # Goes on by itself.
+    "thinking": ([], ["completed"], 0),
+    "child": ([], ["completed"], 0),
+    "waits for its next try": ([], ["completed"], 0),
+    "one of two sent": ([], ["completed"], 1),
+    "auth": ([], ["completed"], 1),
+    # Goes on when its owner has decided.
+    "approval": (["approve"], ["completed"], 1),
+    "input": (["answer:My passport is a French one"], ["completed"], 0),
+    "deliverable": (["back:Use the tags"], ["completed"], 0),
+    "verification": (["decline"], ["cancelled"], 0),
+    "tool call": (["approve"], ["completed"], 0),
+    "question about the request": (["answer:Anna Weber", "approve"], ["completed"], 1),
+    "poison": (["approve"], ["completed"], 0),
+    "in doubt, arrived": (["arrived"], ["completed"], 0),
+    "in doubt, sent again": (["resend"], ["completed"], 1),
+    "in doubt, dropped": (["drop"], ["completed"], 0),
+    "in doubt, not asked yet": (["arrived"], ["completed"], 0),
+    "verifying": (["approve"], ["completed"], 0),
+    # Goes on when its owner says so, or its time has come.
+    "paused before it began": (["resume", "run"], ["completed"], 0),
+    "paused after it began": (["resume"], ["completed"], 0),
+    "scheduled": (["run"], ["completed"], 0),
+    "said for later": (["run"], ["completed"], 0),
+    "second story": (["cancel"], ["cancelled"], 0),
+}
