@@ -81,12 +81,14 @@ class Client:
         self.post(f"/api/reviews/{review['id']}/decision", said)
 
     def until(self, task: str, *statuses: str) -> None:
-        self.wait(lambda: self.seat.status(task) in statuses, f"{task} {statuses}")
+        what = f"{task} {statuses}"
+        self.wait(lambda: self.seat.status(task) in statuses, what, lambda: self.seat.status(task))
 
-    def wait(self, holds: Callable[[], object], what: str) -> None:
+    def wait(self, holds: Callable[[], object], what: str, now: Callable[[], object] = str) -> None:
+        """Look until something holds; who waits in vain is told how it stands `now`."""
         end = time.monotonic() + LIMIT_SECONDS
         while not holds():
-            assert time.monotonic() < end, f"in vain: {what}"
+            assert time.monotonic() < end, f"in vain: {what} {now()}"
             assert self.up.process.poll() is None, f"Remit ended while waiting: {what}"
             time.sleep(0.05)
 

@@ -13,7 +13,7 @@ SLOT: Final = ["ready", "completed", "cancelled"]
 
 
 def fate_of(name: str, status: str) -> JsonMap:
-    """`owner`: what is said, in order; `becomes`: how it ends; `sends`: how many go out for that."""
+    """`owner`: what is said, in order; `becomes`: how it ends; `sends`: how many go out."""
     said, becomes, sends = _FATES.get(name, ([], SLOT if status == "ready" else [status], 0))
     if name in _FATES or status in ENDED or status == "ready":
         return {"owner": list[Json](said), "becomes": list[Json](becomes), "sends": sends}
@@ -37,7 +37,7 @@ _FATES: Final[dict[str, tuple[list[str], list[str], int]]] = {
     "poison": (["approve"], ["completed"], 0),
     "in doubt, arrived": (["arrived"], ["completed"], 0),
     "in doubt, sent again": (["resend"], ["completed"], 1),
-    "in doubt, dropped": (["drop"], ["completed"], 0),
+    "in doubt, dropped": (["drop"], ["failed"], 0),
     "in doubt, not asked yet": (["arrived"], ["completed"], 0),
     "verifying": (["approve"], ["completed"], 0),
     # Goes on when its owner says so, or its time has come.

@@ -3,8 +3,9 @@
     .venv/bin/python -m tests.frozen.make
 
 Drives a real `remit up` over HTTP, kills it with SIGKILL at chosen moments, and writes
-tests/data/frozen/VERSION/home.tar.gz with a manifest.json that says how each task stood. Run it once,
-when a version is released, and commit what it made; never make one anew for a version that is out.
+tests/data/frozen/VERSION/home.tar.gz with a manifest.json: how each task stood, and what must become
+of it. Run it once, when a version is released, and commit what it made; what was frozen once stays.
+A state that is new in a version gets a line in `Maker` and one in `fates`.
 """
 
 import gzip
@@ -16,16 +17,17 @@ import tarfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
 from remit import __version__
+from remit.cli import clock
 from remit.model.codec import Json, JsonMap
 from tests.doors.terminal import Terminal
 from tests.frozen import scene
-from tests.frozen.fates import fate_of
 from tests.frozen.client import Client
+from tests.frozen.fates import fate_of
 from tests.frozen.providers import Providers
 from tests.live.whatsapp import Order
 from tests.trigger.calls import standard
@@ -115,7 +117,7 @@ class Maker:
 
     def _schedule(self, client: Client) -> None:
         made = self.tasks
-        soon = (datetime.now(UTC) + timedelta(seconds=2)).isoformat(timespec="seconds")
+        soon = (clock.now() + timedelta(seconds=2)).isoformat(timespec="seconds")
         rule: JsonMap = {"rule": "FREQ=MINUTELY;COUNT=6", "zone": "UTC", "first": soon}
         made["recurring"] = client.add("Look at the oven", repeats=rule)
         weekly: JsonMap = {"rule": "FREQ=WEEKLY", "zone": "UTC", "first": _next_week()}
@@ -133,7 +135,7 @@ class Maker:
 
     def _others(self, client: Client) -> None:
         made = self.tasks
-        call = standard(b'{"order": {"name": "Two lamps"}}', at=datetime.now(UTC))
+        call = standard(b'{"order": {"name": "Two lamps"}}', at=clock.now())
         status, told = client.raw("POST", "/hooks/in/orders", call.body, call.headers)
         assert status == 202, told
         made["webhook"] = str(told["taskId"])
@@ -171,8 +173,8 @@ class Maker:
 
     def _doubts(self) -> None:
         """Claimed, on its way, and the process is dead: the next one asks."""
+        phone = self.providers.phones[0]
         for name in ("in doubt, arrived", "in doubt, sent again", "in doubt, dropped"):
-            phone = self.providers.phones[0]
             phone.orders, heard = [Order(silent=True, accept=True)], len(phone.heard)
             with self._life() as client:
                 self.tasks[name] = client.send(f"This is {name}.", "phone")
@@ -230,7 +232,7 @@ class Maker:
 
 
 def _next_week() -> str:
-    return (datetime.now(UTC) + timedelta(days=7)).isoformat(timespec="seconds")
+    return (clock.now() + timedelta(days=7)).isoformat(timespec="seconds")
 
 
 def _maps(told: JsonMap, name: str) -> list[JsonMap]:
