@@ -18,7 +18,7 @@ REMIT_HOME ?= $(CURDIR)/.remit
 ARGS ?=
 
 .DELETE_ON_ERROR:
-.PHONY: help run test check fix bench screenshots soak hitl docs lock coverage clean
+.PHONY: help run test check fix bench screenshots soak kills hitl docs lock coverage clean
 
 help: ## this page
 	@[ -t 1 ] && bold="$$(printf '\033[1m')" plain="$$(printf '\033[0m')" || bold= plain=; \
@@ -61,6 +61,9 @@ screenshots: .venv/.dev-stamp ## every page as a picture, into screenshots/
 soak: .venv/.soak-stamp ## the crash tests at length: 500 kills, some minutes
 	@$(DEBIAN)
 	@REMIT_SOAK=1 .venv/bin/python -m pytest -m soak --timeout=7200 $(ARGS)
+
+kills: .venv/.dev-stamp ## 40 kills of a real Remit over real sockets, and what was seen
+	@.venv/bin/python -m pytest tests/live/test_kills.py -rP --no-header $(ARGS)
 
 bench: .venv-bench/.stamp ## measure Remit beside its peers
 	@.venv-bench/bin/python -m bench $(ARGS)

@@ -3,8 +3,8 @@
     .venv/bin/python -m tests.frozen.make
 
 Drives a real `remit up` over HTTP, kills it with SIGKILL at chosen moments, and writes
-tests/data/frozen/VERSION/home.tar.gz with a manifest.json: how each task stood, and what must become
-of it. Run it once, when a version is released, and commit what it made; what was frozen once stays.
+home.tar.gz and manifest.json to tests/data/frozen/VERSION: how each task stood, and what must
+become of it. Run it once, when a version is released, and commit what it made; what was frozen once stays.
 A state that is new in a version gets a line in `Maker` and one in `fates`.
 """
 
@@ -26,9 +26,9 @@ from remit.cli import clock
 from remit.model.codec import Json, JsonMap
 from tests.doors.terminal import Terminal
 from tests.frozen import scene
-from tests.frozen.client import Client
 from tests.frozen.fates import fate_of
-from tests.frozen.providers import Providers
+from tests.live.http_client import Client
+from tests.live.providers import Providers
 from tests.live.whatsapp import Order
 from tests.trigger.calls import standard
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.doors.terminal import Terminal
-from tests.frozen.providers import Providers
+from tests.live.providers import Providers
 from tests.specialist.repository import repository
 from tests.trigger.calls import SECRET
 

@@ -23,8 +23,8 @@ from remit.store.database import Tx
 from remit.testing import World
 from tests.doors.terminal import Terminal
 from tests.frozen import scene
-from tests.frozen.client import Client
-from tests.frozen.providers import Providers
+from tests.live.http_client import Client
+from tests.live.providers import Providers
 from tests.trigger.calls import standard
 
 ACTIONS: Final = ("resume", "run", "cancel")
