@@ -42,6 +42,7 @@ from remit.store import deliveries, home, moves, queue, reviews, tasks
 from remit.store.connection import SqliteTx, as_mapping
 from remit.store.database import Cell, Params, Row, Tx, statement
 from remit.store.queue import Claim, Wanted
+from remit.system.background import Background
 from remit.verify.verdict import Verifier
 from tests.stage import NoRecall
 
@@ -326,7 +327,8 @@ class House:
 async def _leg(claim: Claim, script: _Script, rooms: run.Rooms) -> None:
     """As the engine runs it: by the engine."""
     ids = Ids(script.now, lambda _: claim.lease.number)
-    engine = LocalEngine(script, script, ids, rooms, Limits(attempts=9))
+    loops = Background(script.now, script.sleep)
+    engine = LocalEngine(script, script, ids, rooms, Limits(attempts=9), loops)
     engine._chance = _Chance()
     steps = LocalSteps(claim, script, script, 3600)
     me = asyncio.current_task()

@@ -78,7 +78,8 @@ def test_a_report_belongs_to_the_number_that_it_is_about_whatever_door_it_comes_
 
 async def test_what_came_in_is_forgotten_after_its_days_and_not_before(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
-        db, keeps = world.house.db, Forgetting(90, world.house.db, world.clock)
+        db, loops = world.house.db, world.house.background
+        keeps = Forgetting(90, db, world.clock, loops)
         for day in range(3):
             said = Came(f"line message {day}", "line", {"text": "Hi"}, "4915", world.now)
             await db.write(inbound.take, [said], world.now)
@@ -86,9 +87,9 @@ async def test_what_came_in_is_forgotten_after_its_days_and_not_before(tmp_path:
         world.clock.advance(timedelta(days=88))
         assert await keeps.look() == 1
         assert len(await db.read(inbound.beginning, "line message")) == 2
-        assert await Forgetting(0, db, world.clock).look() == 0, "0 is for ever"
+        assert await Forgetting(0, db, world.clock, loops).look() == 0, "0 is for ever"
         world.clock.advance(timedelta(days=2))
-        assert await Forgetting(1, db, world.clock).look() == 2
+        assert await Forgetting(1, db, world.clock, loops).look() == 2
     assert LEAST > 7, "a provider says the same for a week, and it must be known again"
 
 

@@ -19,6 +19,7 @@ from remit.settings import Settings, load
 from remit.store.home import prepare
 from remit.store.secrets import Secrets
 from remit.store.sqlite import Sqlite
+from remit.system.background import Background
 from remit.testing import FrozenClock
 
 CANARY: Final = "EAAcanary99aa88bb77cc"
@@ -63,6 +64,8 @@ owner = "me"
 targets = { me = "push_address" }
 """
 
+CLOCK = FrozenClock()
+
 
 def read(home: Path, text: str) -> Settings:
     home.mkdir(exist_ok=True)
@@ -76,7 +79,9 @@ async def fitted(home: Path, text: str, **environ: str) -> tuple[Outfit, Keys]:
     prepare(settings.database)
     db = Sqlite(settings.database)
     try:
-        return outfit.fit(keys, db, FrozenClock()), keys
+        return outfit.fit(
+            keys, db, clock := FrozenClock(), Background(clock.now, clock.sleep)
+        ), keys
     finally:
         await db.close()
 
@@ -123,7 +128,7 @@ async def test_a_missing_secret_keeps_nothing_from_starting_and_locks_its_channe
     keys = Keys(Secrets(tmp_path), {}, settings.channels)
     prepare(settings.database)
     db = Sqlite(settings.database)
-    made = outfit.fit(keys, db, FrozenClock())
+    made = outfit.fit(keys, db, CLOCK, Background(CLOCK.now, CLOCK.sleep))
 
     assert isinstance(await made.channels[name].send(PARCEL), Locked)
     await made.close()

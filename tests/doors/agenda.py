@@ -18,7 +18,7 @@ async def write(house: House, *bodies: str) -> None:
         made = Resource("own", "/agenda/", f"/{n}.ics", '"1"', glean.uid(body), body, now)
         read = await reader.read(made, trusted=True, fresh=now, now=now)
         await house.db.write(occurrences.follow, read, now)
-    plugs = Plugs(reader, house.intake.admit, frozenset({"own"}))
+    plugs = Plugs(reader, house.intake.admit, house.background, frozenset({"own"}))
     watch = Watch((), house.db, house.clock, house.ids, plugs)
     await watch.give()
     await watch.close()

@@ -24,6 +24,7 @@ from remit.model.task import Task
 from remit.store import deferred
 from remit.store.database import Database, Tx
 from remit.store.sqlite import Sqlite
+from remit.system.background import Background
 from remit.testing import FrozenClock
 from tests.engine.rig import until
 from tests.store.scene import Scene
@@ -86,7 +87,7 @@ async def test_who_watches_goes_on_after_trouble_with_the_disk(tmp_path: Path) -
     task, clock, checks = ended(scene), FrozenClock(), Checks()
     ids, db = scene.ids, Moody(Sqlite(tmp_path / "agent.db"), troubles=2)
     scene.close()
-    late = Deferred(db, clock, ids, UTC, checks.check)
+    late = Deferred(db, clock, ids, UTC, checks.check, Background(clock.now, clock.sleep))
     await late.put_off(task, "main", ("a.py",))
 
     late.start()
@@ -108,7 +109,7 @@ async def test_where_nothing_waits_nobody_looks(tmp_path: Path) -> None:
     task, clock, checks = ended(scene), FrozenClock(), Checks()
     ids, db = scene.ids, Moody(Sqlite(tmp_path / "agent.db"))
     scene.close()
-    late = Deferred(db, clock, ids, UTC, checks.check)
+    late = Deferred(db, clock, ids, UTC, checks.check, Background(clock.now, clock.sleep))
 
     assert await late.catch_up() is None  # once, for what a process before it left
     assert await late.catch_up() is None

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from remit.engine.local import DISPATCH
 from remit.errors import HomeLocked
 from remit.model.delivery import Delivery
 from remit.model.event import Kind
@@ -223,7 +224,7 @@ async def claims_no_more(rig: Rig) -> None:
     engine = rig.house.engine
     engine._stopping = True
     engine._wake.set()
-    await engine._loops[0]
+    await rig.house.background.finish(DISPATCH)
 
 
 async def taken_away(rig: Rig, task: Task) -> None:

@@ -70,6 +70,7 @@ class Stage:
         plugs = Plugs(
             reader,
             noted.admit,
+            house.background,
             rules=house.settings.schedule,
             speaks=lambda: noted.reading().speaks,
         )

@@ -43,7 +43,7 @@ async def mirrored(server: Server, home: Path) -> AsyncIterator[tuple[World, Mir
     for path, etag in (await dav.changes(LIST, "")).etags.items():
         await dav.delete(path, etag)
     async with World(home, brain=ObedientBrain()) as world:
-        written = Mirror(server.place, LIST, world.house.db, world.clock)
+        written = Mirror(server.place, LIST, world.house.db, world.clock, world.house.background)
         try:
             yield world, written, Phone(dav, LIST)
         finally:

@@ -21,8 +21,10 @@ from remit.reflect.mirror import sender_domain
 from remit.run import Fail
 from remit.settings import Deliver, Reflect, Settings
 from remit.store import reflections, runs, series
+from remit.system.background import RECOVERED_AFTER
 from remit.testing import START, World, script
 from remit.wiring.reflection import _NIGHTLY
+from tests.engine.rig import until
 from tests.reflect.learning import (
     GUIDELINE,
     guidelines,
@@ -405,11 +407,22 @@ async def test_what_ends_while_remit_is_up_is_written_down(tmp_path: Path) -> No
     assert len(lines(tmp_path)) == 2
 
 
-async def test_a_folder_that_cannot_be_written_is_complained_about(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+async def test_a_folder_that_cannot_be_written_is_shown_as_failing_until_it_can(
+    tmp_path: Path,
 ) -> None:
     async with learner(tmp_path) as house:
         (tmp_path / "reflections").write_text("in the way")
-        await house.house.reflection._caught_up()
+        await written(house, None)
+        loops = house.house.background
+        house.house.reflection.start(house.house.journal)
+        await until(lambda: [each.name for each in loops.failing] == ["learning records"])
+        assert "FileExistsError" in loops.failing[0].error
+        (tmp_path / "reflections").unlink()
 
-    assert "What ended is not written down" in caplog.text
+        async def is_written() -> bool:
+            house.clock.advance(timedelta(seconds=1))
+            return bool(lines(tmp_path))
+
+        await until(is_written)
+        house.clock.advance(RECOVERED_AFTER)
+        assert loops.failing == ()

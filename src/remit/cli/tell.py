@@ -247,4 +247,8 @@ _TELL: Final[Mapping[Kind, Callable[[Event], str]]] = {
         f" {event.data['account']}: {event.data['what']}, {event.data['why']}"
     ),
     Kind.RULES_CHANGED: lambda event: _full(f"{event.data['file']}: {event.data['why']}"),
+    Kind.LOOP_FAILED: lambda event: _full(
+        f"The background loop “{event.data['loop']}” failed and was started again:"
+        f" {event.data['why']}"
+    ),
 }

@@ -4,9 +4,11 @@ import asyncio
 import logging
 import os
 import signal
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from datetime import datetime
-from typing import Annotated, Final
+from functools import partial
+from typing import Annotated, Final, TypeAlias
 
 from remit import __version__, notify
 from remit import settings as house_settings
@@ -29,16 +31,21 @@ from remit.settings import Settings
 from remit.store import reviews, tasks
 from remit.store.database import Tx
 from remit.store.redact import Quiet, Redactor
-from remit.wiring import House, opened, start
+from remit.system.background import Work
+from remit.wiring import House, opened, start, watch
 
 PATIENCE: Final = 20  # tenths of a second for a command that holds the directory for a moment
 PARTING: Final = 10.0  # seconds to tell and to write down what happened until the end
+FOLLOWERS: Final = ("task logs", "review files", "terminal messages", "telemetry")
 _ASKS: Final = "asks"
 _PORT: Final = ("--port", "-p")
 _BRAINS: Final = {
     "none": "none: what needs thinking waits for you; your own texts (--text) go out as they are",
     "scripted": "scripted: answers come from a file; good for rehearsals, not for real work",
 }
+
+
+Say: TypeAlias = Callable[[datetime, Remark], None]
 
 
 def up(
@@ -98,16 +105,8 @@ class _Up:
         pages = pages_url(self._settings, int(url.rpartition(":")[2]))
         link = await self._callers(house, pages).link()
         await start(house)
-        house.outfit.start()  # here alone: a command that works for a moment looks for nothing
-        house.calendars.start()
-        house.reflection.start(house.journal)
-        await house.doors.start()
-        house.recollection.start()
-        house.wishes.url = pages
-        house.herald.start()
-        await house.leftovers.start(house.journal)
-        house.deferred.start()
-        beside = self._beside(house, since)
+        await watch(house, pages)
+        follow(house, since, self._say)
         self._say_up(url, link, before)
         stop = asyncio.create_task(self._stop.wait())
         await asyncio.wait((stop, door), return_when=asyncio.FIRST_COMPLETED)
@@ -115,21 +114,11 @@ class _Up:
         closed = await asyncio.gather(door, return_exceptions=True)
         await house.engine.stop()
         stop.cancel()
-        await _part(house, beside)
+        # What has happened is told and written before we go; who cannot keep up is not waited for.
+        house.journal.end()
+        await house.background.finish(*FOLLOWERS, within=PARTING)
         if isinstance(closed[0], Exception):
             raise closed[0]
-
-    def _beside(self, house: House, since: int) -> "tuple[asyncio.Task[None], ...]":
-        """Those who follow what happens: they tell it, and write it down."""
-        logs = asyncio.create_task(keep_logs(house.journal, self._settings.logs))
-        logs.add_done_callback(_complain)
-        queue = asyncio.create_task(
-            keep_queue(house.journal, house.db, self._settings.home / FOLDER)
-        )
-        queue.add_done_callback(_complain_of_queue)
-        notices = asyncio.create_task(self._tell_notices(house, since))
-        told = asyncio.create_task(keep_told(house.journal, since, _collected()))
-        return logs, queue, notices, told
 
     def _heed_signals(self) -> None:
         loop = asyncio.get_running_loop()
@@ -142,15 +131,6 @@ class _Up:
             os._exit(codes.INTERRUPTED)
         self._stop.set()
         out.say(Ink("Stopping; steps that run may end first. Once more stops at once.", "dim"))
-
-    async def _tell_notices(self, house: House, since: int) -> None:
-        async for event in house.journal.follow(since, ends=True):
-            # Most of what happens needs no word: the task is looked at only if there is one.
-            if event.task_id is None or notify.remark(event, "") is None:
-                continue
-            title = (await house.db.read(tasks.get, event.task_id)).title
-            if notice := notify.remark(event, title):
-                self._say(event.at, notice)
 
     def _say(self, at: datetime, notice: Remark) -> None:
         if self._json:
@@ -205,6 +185,20 @@ class _Up:
             out.say("Stopped. What was at work goes on at the next start.")
 
 
+def follow(house: House, since: int, say: Say) -> None:
+    """Start those who follow what happens: they tell it, and write it down."""
+    journal, settings = house.journal, house.settings
+    telemetry = _collected()
+    works: tuple[Work, ...] = (
+        partial(keep_logs, journal, settings.logs),
+        partial(keep_queue, journal, house.db, settings.home / FOLDER),
+        _Remarks(house, since, say).follow,
+        partial(keep_told, journal, since, telemetry),
+    )
+    for name, work in zip(FOLLOWERS, works, strict=True):
+        house.background.start(name, work)
+
+
 def hush(hide: Redactor) -> None:
     """Whatever is logged comes to the terminal without a secret in it."""
     if logging.lastResort is not None:
@@ -220,27 +214,22 @@ def _collected() -> Telemetry | None:
         return None
 
 
-async def _part(house: House, beside: "tuple[asyncio.Task[None], ...]") -> None:
-    """What has happened is told and written before we go; who cannot keep up is not waited for."""
-    house.journal.end()
-    await asyncio.wait(beside, timeout=PARTING)
-    for each in beside:
-        each.cancel()
-    await asyncio.gather(*beside, return_exceptions=True)
+class _Remarks:
+    """Says in the terminal what happens to tasks; a second start goes on behind the first."""
 
+    def __init__(self, house: House, since: int, say: Say) -> None:
+        self._house = house
+        self._since = since
+        self._say = say
 
-def _complain(logs: "asyncio.Task[None]") -> None:
-    error = None if logs.cancelled() else logs.exception()  # noqa: LOG004 - a task, no logger
-    if error is not None:
-        out.say(f"The logs are not written any more: {error}. The journal has everything;")
-        out.say("`remit audit log-rebuild --all` writes them anew.")
-
-
-def _complain_of_queue(queue: "asyncio.Task[None]") -> None:
-    error = None if queue.cancelled() else queue.exception()
-    if error is not None:
-        out.say(f"The files in {FOLDER} do not follow any more: {error}. `remit inbox` is right;")
-        out.say("the next start writes them anew.")
+    async def follow(self) -> None:
+        async for event in self._house.journal.follow(self._since, ends=True):
+            # Most of what happens needs no word: the task is looked at only if there is one.
+            if event.task_id is not None and notify.remark(event, ""):
+                title = (await self._house.db.read(tasks.get, event.task_id)).title
+                if notice := notify.remark(event, title):
+                    self._say(event.at, notice)
+            self._since = event.seq
 
 
 def _standing(tx: Tx) -> dict[str, int]:

@@ -17,7 +17,7 @@ from remit.converse import scene
 from remit.converse.does import Doer, Told
 from remit.converse.meant import Meant, decide
 from remit.converse.scene import Scene
-from remit.converse.tidings import Tidings, ended
+from remit.converse.tidings import Tidings
 from remit.errors import BadInput, NotFound, RemitError, StoreTrouble
 from remit.model.codec import from_json, to_json
 from remit.model.conversation import Action, Conversation, Role, TaskRef, Turn
@@ -26,7 +26,9 @@ from remit.store import conversations, notices, tasks
 from remit.store.conversations import Said
 from remit.store.database import Tx
 from remit.store.inbound import Came
+from remit.system.background import Background
 
+LOOP: Final = "conversation updates"
 MOST_TITLE: Final = 120
 MOST_SAID: Final = 20_000
 NAMELESS: Final = "New conversation"
@@ -38,7 +40,7 @@ _BROKE: Final = "Something broke while this was answered. What you said is kept;
 
 
 class Talk:
-    def __init__(self, doer: Doer, ids: Ids, tidings: Tidings) -> None:
+    def __init__(self, doer: Doer, ids: Ids, tidings: Tidings, background: Background) -> None:
         self._doer = doer
         self._db = doer.db
         self._clock = doer.clock
@@ -46,12 +48,12 @@ class Talk:
         self._tidings = tidings
         self._order: defaultdict[ConversationId, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._at_work: dict[tuple[ConversationId, int], asyncio.Task[None]] = {}
-        self._telling: asyncio.Task[None] | None = None
+        self._background = background
 
     async def start(self) -> None:
         """Take up what was cut, and tell from now on what becomes of tasks."""
         await self.take_up()
-        self._telling = asyncio.create_task(self._tidings.follow())
+        self._background.start(LOOP, self._tidings.follow)
 
     async def take_up(self) -> None:
         """Answer every turn that is still owed an answer."""
@@ -60,10 +62,11 @@ class Talk:
 
     async def stop(self) -> None:
         """Leave off; a turn that is not answered yet stays owed."""
-        telling, self._telling = self._telling, None
-        await ended(telling)
-        for work in list(self._at_work.values()):
-            await ended(work)
+        await self._background.stop(LOOP)
+        at_work = list(self._at_work.values())
+        for work in at_work:
+            work.cancel()
+        await asyncio.gather(*at_work, return_exceptions=True)
 
     async def settled(self) -> None:
         """Wait until every turn is answered and all that happened is told."""

@@ -5,7 +5,6 @@ are one write, and each of them is named after what it tells, so that nothing is
 nothing is left out, whatever is cut in between.
 """
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -213,10 +212,3 @@ def _turn(tellings: Sequence[Telling], text: str, channel: str) -> Said:
         key=first.about,
         task_refs=tuple(TaskRef(task_id, action) for task_id in refs if task_id),
     )
-
-
-async def ended(task: "asyncio.Task[None] | None") -> None:
-    """Stop a loop, and wait until it has."""
-    if task is not None:
-        task.cancel()
-        await asyncio.wait((task,))

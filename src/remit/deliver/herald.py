@@ -27,7 +27,9 @@ from remit.store import conversations, notices
 from remit.store.conversations import Said
 from remit.store.database import Tx
 from remit.store.notices import Settled, Taken
+from remit.system.background import wait_at_most
 
+LOOP: Final = "notices"
 FRESH: Final = timedelta(minutes=15)  # what is older is not pushed
 STALE: Final = timedelta(days=1)  # what is older is told over no channel; a question is
 KEPT: Final = timedelta(days=90)
@@ -49,15 +51,14 @@ class Herald:
         self._bell = asyncio.Event()
         self._turn = asyncio.Lock()
         self._sends: set[asyncio.Task[None]] = set()
-        self._watching: asyncio.Task[None] | None = None
         self._pruned: datetime | None = None
+        self._recovered = False
 
     # Beginning and end --------------------------------------------------------------------------
 
     def start(self) -> None:
         """Begin beside everything else: nobody waits for a notice."""
-        if self._watching is None:
-            self._watching = asyncio.create_task(self._watch())
+        self._around.background.start(LOOP, self._watch)
 
     def ring(self) -> None:
         """Something waits to be told."""
@@ -65,14 +66,12 @@ class Herald:
 
     async def close(self) -> None:
         """Stop. Of what is on its way nobody will know, and the next start says so."""
-        watching, self._watching = self._watching, None
-        if watching is not None:
-            watching.cancel()
+        await self._around.background.stop(LOOP)
         # A push that is tried again later is let go; what is on the line may land.
         lands = {each for each in self._sends if each.get_name() != PUSH}
         if lands:
             await asyncio.wait(lands, timeout=_GRACE)
-        running = [*self._sends, *([watching] if watching else [])]
+        running = list(self._sends)
         for each in running:
             each.cancel()
         await asyncio.gather(*running, return_exceptions=True)
@@ -119,10 +118,12 @@ class Herald:
     # The loop -----------------------------------------------------------------------------------
 
     async def _watch(self) -> None:
-        await self._safely(self._recover())
+        if not self._recovered:  # else what is claimed may be on its way from here
+            await self._recover()
+            self._recovered = True
         while True:
             self._bell.clear()
-            await self._safely(self._round())
+            await self._round()
             await self._nap()
 
     async def _safely(self, work: Coroutine[None, None, object]) -> None:
@@ -140,17 +141,8 @@ class Herald:
         left = (soon - self._clock.now()).total_seconds() if soon else _LONGEST_NAP
         # Where there is no room for more, what is on its way must land first.
         least = 1.0 if len(self._sends) >= _AT_ONCE else 0.01
-        sleeps = asyncio.create_task(self._sleep(min(max(left, least), _LONGEST_NAP)))
-        rings = asyncio.create_task(self._bell.wait())
-        try:
-            await asyncio.wait({sleeps, rings}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for each in (sleeps, rings):
-                each.cancel()
-
-    async def _sleep(self, seconds: float) -> bool:
-        await self._clock.sleep(seconds)
-        return True
+        nap = min(max(left, least), _LONGEST_NAP)
+        await wait_at_most(self._bell, self._clock.sleep, nap)
 
     async def _landed(self) -> None:
         while self._sends:

@@ -34,6 +34,7 @@ from remit.settings import Notices
 from remit.store import notices
 from remit.store.database import Database
 from remit.store.notices import Settled
+from remit.system.background import Background
 
 MOST_TRIES: Final = 6
 _LOCKED: Final = 900.0  # seconds until a channel that lacks something is tried again
@@ -56,6 +57,7 @@ class Around:
     words: Words
     wishes: Callable[[], Notices]
     next_digest: Callable[[datetime, date | None], datetime]
+    background: Background
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,6 +89,8 @@ class Words:
             kinds = Counter(each.news for each in found)
             return ", ".join(_count(news, n) for news, n in kinds.items()) + "."
         said = _BARE[first.news].format(agent=self.agent)
+        if first.news is News.FAILED and first.telling.task_id is None:
+            said = "A part of Remit failed"
         title = plain(self.hide(first.telling.title), MOST_PUSHED)
         return f"{said}: {title}" if named and title else f"{said}."
 

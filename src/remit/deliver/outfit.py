@@ -36,11 +36,12 @@ from remit.settings.channels import (
 )
 from remit.store import inbound, switches, threads
 from remit.store.database import Database
+from remit.system.background import Background
 
 Fitted: TypeAlias = WhatsApp | Bridge | Email | Webhook | Apprise
 
 
-def fit(keys: Keys, db: Database, clock: Clock, *, keep: int = 0) -> Outfit:
+def fit(keys: Keys, db: Database, clock: Clock, background: Background, *, keep: int = 0) -> Outfit:
     """Make every channel; what the settings got wrong is said with the channel's name.
 
     `keep` is for how many days what came in is kept; 0 is for ever.
@@ -54,8 +55,9 @@ def fit(keys: Keys, db: Database, clock: Clock, *, keep: int = 0) -> Outfit:
             raise BadInput(f"[channels.{name}]: {error}", field=name) from None
     ways = tuple(Way(name, CALLED[type(each)], each.aliases) for name, each in chosen.items())
     boxes = {name: each.mailbox for name, each in made.items() if isinstance(each, Email)}
-    watch = Returns({name: box for name, box in boxes.items() if box}, db, clock)
-    return Outfit(made, ways, _hooks(chosen, keys), watch, Forgetting(keep, db, clock))
+    watch = Returns({name: box for name, box in boxes.items() if box}, db, clock, background)
+    tidy = Forgetting(keep, db, clock, background)
+    return Outfit(made, ways, _hooks(chosen, keys), watch, tidy)
 
 
 def complaints(keys: Keys, clock: Clock) -> dict[str, str]:

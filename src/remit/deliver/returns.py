@@ -4,9 +4,7 @@ A server that took a letter may say hours later that nobody wanted it. What was 
 owner is told that it did not arrive.
 """
 
-import asyncio
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Final
 
 from remit.deliver.bounce import Bounced
@@ -16,30 +14,34 @@ from remit.ports import Clock
 from remit.store import inbound
 from remit.store.database import Database
 from remit.store.inbound import Came
+from remit.system.background import Background
 
+LOOP: Final = "returned mail"
 PAUSE: Final = 600.0  # seconds between two looks
 
 
 class Returns:
     """Reads the inboxes of some mail channels, by name."""
 
-    def __init__(self, boxes: Mapping[str, Mailbox], db: Database, clock: Clock) -> None:
+    def __init__(
+        self,
+        boxes: Mapping[str, Mailbox],
+        db: Database,
+        clock: Clock,
+        background: Background,
+    ) -> None:
         self._boxes = boxes
         self._db = db
         self._clock = clock
         self._marks: dict[str, Mark] = {}  # how far each was read; after a start all of it is again
-        self._looking: asyncio.Task[None] | None = None
+        self._background = background
 
     def start(self) -> None:
-        if self._boxes and self._looking is None:
-            self._looking = asyncio.create_task(self._look_on())
+        if self._boxes:
+            self._background.start(LOOP, self._look_on)
 
     async def close(self) -> None:
-        if self._looking is not None:
-            self._looking.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._looking
-            self._looking = None
+        await self._background.stop(LOOP)
 
     async def look(self) -> int:
         """Take in what came back since the last look; say how much of it was new to us."""
@@ -56,8 +58,7 @@ class Returns:
 
     async def _look_on(self) -> None:
         while True:
-            with suppress(Exception):  # a mailbox that breaks must not end the looking
-                await self.look()
+            await self.look()
             await self._clock.sleep(PAUSE)
 
 

@@ -8,9 +8,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
-from remit.beside import Beside
 from remit.errors import StoreTrouble
 from remit.intake import admit
 from remit.model.codec import Json, JsonMap, to_json
@@ -38,7 +37,9 @@ from remit.review import ask
 from remit.store import closing, deferred
 from remit.store.closing import Ended
 from remit.store.database import Database
+from remit.system.background import Background, wait_at_most
 
+LOOP: Final = "deferred checks"
 LONGEST_NAP: Final = 30.0  # so late may a clock be noticed that was set, or a machine that slept
 _PAUSE: Final = 1.0
 _MOST_FILES: Final = 200  # that a fix is told of
@@ -51,7 +52,15 @@ Check: TypeAlias = Callable[[Batch, Sequence[Due]], Awaitable[tuple[Finding, ...
 class Deferred:
     """Keeps what is put off, and has it checked when its group has ended."""
 
-    def __init__(self, db: Database, clock: Clock, ids: Ids, zone: tzinfo, check: Check) -> None:
+    def __init__(
+        self,
+        db: Database,
+        clock: Clock,
+        ids: Ids,
+        zone: tzinfo,
+        check: Check,
+        background: Background,
+    ) -> None:
         self._db = db
         self._clock = clock
         self._ids = ids
@@ -59,7 +68,7 @@ class Deferred:
         self._check = check
         self._waits = True  # whether something may wait; where nothing does, nobody looks
         self._news = asyncio.Event()
-        self._watch = Beside()
+        self._background = background
         db.on_commit(lambda _: self._news.set())
 
     async def put_off(self, task: Task, branch: str, paths: tuple[str, ...]) -> int:
@@ -74,11 +83,11 @@ class Deferred:
 
     def start(self) -> None:
         """Settle what has ended meanwhile, then watch."""
-        self._watch.begin(self._watching)
+        self._background.start(LOOP, self._watching)
 
     async def stop(self) -> None:
         """What is being checked is checked again after the next start."""
-        await self._watch.end()
+        await self._background.stop(LOOP)
 
     async def catch_up(self) -> datetime | None:
         """Settle every group that has ended; say when the clock ends the next one."""
@@ -86,10 +95,13 @@ class Deferred:
             return None
         self._waits = False  # before the look: what is put off during it counts again
         try:
-            found = batches(await self._db.read(deferred.every))
-        except StoreTrouble:
+            return await self._settle()
+        except BaseException:
             self._waits = True
             raise
+
+    async def _settle(self) -> datetime | None:
+        found = batches(await self._db.read(deferred.every))
         self._waits = self._waits or bool(found)
         coming = [await self._close(batch, waits) for batch, waits in found.items()]
         return min((at for at in coming if at is not None), default=None)
@@ -137,19 +149,9 @@ class Deferred:
 
     async def _rest(self, coming: datetime | None) -> None:
         """Until something is written, or until a day is over by the clock on the wall."""
-        naps = {asyncio.create_task(self._news.wait())}
-        if coming is not None:
-            left = (coming - self._clock.now()).total_seconds()
-            naps.add(asyncio.create_task(self._sleep(min(max(left, 0), LONGEST_NAP))))
-        try:
-            await asyncio.wait(naps, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for each in naps:
-                each.cancel()
-
-    async def _sleep(self, seconds: float) -> Literal[True]:
-        await self._clock.sleep(seconds)
-        return True
+        left = None if coming is None else (coming - self._clock.now()).total_seconds()
+        nap = None if left is None else min(max(left, 0), LONGEST_NAP)
+        await wait_at_most(self._news, self._clock.sleep, nap)
 
 
 def _fix(batch: Batch, failed: Sequence[tuple[Due, Finding]], what: str, told: str) -> Cue:

@@ -2,11 +2,9 @@
 
 from collections.abc import Collection
 from contextlib import suppress
-from functools import partial
 from typing import Final
 
-from remit.beside import Beside
-from remit.errors import NotFound, RemitError, StoreTrouble
+from remit.errors import NotFound, RemitError
 from remit.journal.follow import Journal
 from remit.model.event import Event, Kind
 from remit.model.ids import TaskId
@@ -16,27 +14,30 @@ from remit.specialist.shelve import shelve
 from remit.specialist.worktree import Worktrees
 from remit.store import tasks
 from remit.store.database import Database
+from remit.system.background import Background
 
+LOOP: Final = "worktree cleanup"
 # One that was completed has put its worktree away itself, and may have it again for a while, to
 # be checked when its group ends.
 _ENDED: Final = TERMINAL - {Status.COMPLETED}
 
 
 class Leftovers:
-    def __init__(self, db: Database, clock: Clock, trees: Worktrees) -> None:
+    def __init__(
+        self, db: Database, clock: Clock, trees: Worktrees, background: Background
+    ) -> None:
         self._db = db
         self._clock = clock
         self._trees = trees
-        self._watch = Beside()
+        self._background = background
 
     async def start(self, journal: Journal) -> None:
         """Put away what a process that died left standing; from then on, whatever ends."""
-        since = await journal.last()
         await self.settle(TERMINAL)
-        self._watch.begin(partial(self._watching, journal, since))
+        self._background.start(LOOP, lambda: self._watching(journal))
 
     async def stop(self) -> None:
-        await self._watch.end()
+        await self._background.stop(LOOP)
 
     async def settle(self, over: Collection[Status] = _ENDED) -> None:
         """Put away every worktree whose task is over, or not known here.
@@ -54,11 +55,12 @@ class Leftovers:
         except NotFound:
             return True
 
-    async def _watching(self, journal: Journal, since: int) -> None:
+    async def _watching(self, journal: Journal) -> None:
+        since = await journal.last()
+        await self.settle()
         async for page in journal.pages(since):
             if any(map(_ends, page)):
-                with suppress(StoreTrouble):
-                    await self.settle()
+                await self.settle()
 
 
 def _ends(event: Event) -> bool:

@@ -6,6 +6,7 @@ costs no memory. The engine wakes when something was written, or when the next r
 
 import asyncio
 import contextlib
+import logging
 from collections import Counter
 from datetime import datetime, timedelta
 from random import Random
@@ -16,8 +17,9 @@ from remit.engine import endings
 from remit.engine.steps import TROUBLE_PAUSE, LocalSteps, Stopped, wish_of
 from remit.errors import LeaseLost, StoreTrouble
 from remit.model.ids import Ids, TaskId, WorkerId
+from remit.model.plan import Rule
 from remit.model.status import Status
-from remit.model.task import Task
+from remit.model.task import Priority, Task
 from remit.plan.draft import Ranking
 from remit.ports import Clock
 from remit.run import Done, Outcome, Rooms, first_line
@@ -25,14 +27,27 @@ from remit.settings import Engine as Limits
 from remit.store import moves, queue, runs
 from remit.store.database import Database
 from remit.store.queue import Claim, Wanted
+from remit.system.background import Background, wait_at_most
 
+DISPATCH: Final = "task dispatch"
+HEARTBEAT_LOOP: Final = "heartbeat"
 LONGEST_NAP: Final = 30.0  # so late may a clock be noticed that was set, or a machine that slept
 HEARTBEAT: Final = 15.0
 _PAGE: Final = 256  # tasks that are ranked at once
+_UNRANKED: Final = Ranking(Priority.MED, Rule("default", "the rules could not be applied"))
+_LOG: Final = logging.getLogger("remit.engine")
 
 
 class LocalEngine:
-    def __init__(self, db: Database, clock: Clock, ids: Ids, rooms: Rooms, limits: Limits) -> None:
+    def __init__(
+        self,
+        db: Database,
+        clock: Clock,
+        ids: Ids,
+        rooms: Rooms,
+        limits: Limits,
+        background: Background,
+    ) -> None:
         self._db = db
         self._clock = clock
         self._ids = ids
@@ -47,7 +62,7 @@ class LocalEngine:
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
         self._stopping = False
-        self._loops: list[asyncio.Task[None]] = []
+        self._background = background
         db.on_commit(lambda _: self.nudge())
 
     async def start(self) -> int:
@@ -55,16 +70,18 @@ class LocalEngine:
         now = self._clock.now()
         await self._db.write(runs.beat, self.worker, now)
         freed = await self._db.write(queue.release_orphans, self.worker, self._ids.review, now)
-        self._loops = [asyncio.create_task(self._dispatch()), asyncio.create_task(self._beat())]
+        self._background.start(DISPATCH, self._dispatch)
+        self._background.start(HEARTBEAT_LOOP, self._beat)
         return freed
 
     async def stop(self) -> None:
         """Claim nothing more, let running steps end, park what does not end in time."""
         self._stopping = True
         self._wake.set()
-        await asyncio.gather(*self._loops[:1])
-        for loop in (*self._loops[1:], *self._weighed.values()):
-            loop.cancel()
+        await self._background.finish(DISPATCH)
+        await self._background.stop(HEARTBEAT_LOOP)
+        for weighing in self._weighed.values():
+            weighing.cancel()
         for _, steps in self._legs.values():
             steps.parting = True
         await asyncio.gather(*self._weighed.values(), return_exceptions=True)
@@ -125,28 +142,42 @@ class LocalEngine:
 
     async def _rank(self, now: datetime) -> bool:
         """New -> ready, for as many as wait; what must be scored first does not hold up others."""
-        planner, weighed = self._rooms.planner, self._weighed
+        weighed = self._weighed
         found = await self._db.read(queue.unranked, now, _PAGE + len(weighed))
         fresh = [task for task in found if task.id not in weighed]
         ranked: list[tuple[TaskId, Ranking]] = []
         for task in fresh:
-            # Of a flood not every drop is worth a question: beyond a page the rules are enough.
-            if planner.is_unsure(task) and len(weighed) < _PAGE:
+            found = self._by_rules(task)
+            if found is None:
                 weighed[task.id] = asyncio.create_task(self._weigh(task))
             else:
-                ranked.append((task.id, planner.rank(task)))
+                ranked.append((task.id, found))
         await asyncio.gather(
             *(self._db.write(queue.rank, id_, r.priority, r.rule, now) for id_, r in ranked)
         )
         return bool(fresh)
+
+    def _by_rules(self, task: Task) -> Ranking | None:
+        """How urgent a task is by the rules alone; None if a score could tell more."""
+        planner = self._rooms.planner
+        try:
+            # Of a flood not every drop is worth a question: beyond a page the rules are enough.
+            if planner.is_unsure(task) and len(self._weighed) < _PAGE:
+                return None
+            return planner.rank(task)
+        except Exception:  # noqa: BLE001 - one task must not keep all others from their start
+            _LOG.exception("The priority of task %s could not be found; it is medium.", task.id)
+            return _UNRANKED
 
     async def _weigh(self, task: Task) -> None:
         """Rank one task by a score. If the process ends first, it is new still, and found again."""
         try:
             r = await self._rooms.planner.weigh(task)
             await self._db.write(queue.rank, task.id, r.priority, r.rule, self._clock.now())
-        except StoreTrouble:
-            await self._clock.sleep(TROUBLE_PAUSE)  # then it is looked for again
+        except Exception as error:  # noqa: BLE001 - then it is looked for again
+            if not isinstance(error, StoreTrouble):
+                _LOG.warning("Task %s could not be ranked: %s", task.id, error)
+            await self._clock.sleep(TROUBLE_PAUSE)
         finally:
             del self._weighed[task.id]
             self._wake.set()
@@ -182,11 +213,7 @@ class LocalEngine:
             await self._nap(min(left.total_seconds(), LONGEST_NAP))
 
     async def _nap(self, seconds: float) -> None:
-        sleeper = asyncio.create_task(self._clock.sleep(seconds))
-        waker = asyncio.create_task(self._wake.wait())
-        await asyncio.wait((sleeper, waker), return_when=asyncio.FIRST_COMPLETED)
-        sleeper.cancel()
-        waker.cancel()
+        await wait_at_most(self._wake, self._clock.sleep, seconds)
 
     # Running ------------------------------------------------------------------------------------
 
@@ -200,6 +227,8 @@ class LocalEngine:
             pass  # somebody else holds it now; whatever we know is not wanted any more
         except StoreTrouble:
             pass  # the process ends and the disk takes nothing: the next one finds it as it was
+        except Exception as error:  # noqa: BLE001 - it is logged, and the owner is asked
+            await self._release(steps, error)
         finally:
             self._sources[source] -= 1
             if self._suspect == task_id:
@@ -226,6 +255,22 @@ class LocalEngine:
         except Exception as error:  # noqa: BLE001 - whatever breaks a leg must not break the engine
             return self._broken(error, steps)
         return self._ended(outcome, steps)
+
+    async def _release(self, steps: LocalSteps, error: Exception) -> None:
+        """Ask the owner about a task whose leg could not be ended, so that nothing holds it."""
+        task_id = steps.task.id
+        _LOG.error("The end of a run of task %s was refused.", task_id, exc_info=error)
+        while not steps.hurried:
+            review, now = self._ids.review(), self._clock.now()
+            try:
+                await steps.write(queue.release_leg, steps.lease, review, str(error), now)
+            except StoreTrouble:
+                return  # as above
+            except Exception as again:  # noqa: BLE001 - it is held until this is written
+                _LOG.warning("Task %s could not be released: %s", task_id, again)
+                await self._clock.sleep(TROUBLE_PAUSE)
+            else:
+                return
 
     def _ended(self, outcome: Outcome, steps: LocalSteps) -> moves.Ending:
         now, most, review = self._clock.now(), self._limits.attempts, self._ids.review()

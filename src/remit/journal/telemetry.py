@@ -39,6 +39,7 @@ class Telemetry:
     tracer: "Tracer"
     meter: "Meter"
     close: Callable[[], None] = lambda: None
+    seq: int = 0  # the last event that was told of, or could not be
     _legs: dict[str, _Leg] = field(default_factory=dict)
     _asked: dict[str, datetime] = field(default_factory=dict)
 
@@ -118,14 +119,20 @@ async def keep_told(journal: Journal, since: int, telemetry: Telemetry | None) -
     """Tell of every event after a place until the journal ends; without a collector, of none."""
     if telemetry is None:
         return
+    fails = False
     try:
-        async for event in journal.follow(since, ends=True):
+        async for event in journal.follow(max(since, telemetry.seq), ends=True):
+            telemetry.seq = event.seq  # before: what cannot be told of is left out, and none twice
             telemetry.note(event)
+    except Exception:
+        fails = True  # then this is called again, and needs the collector
+        raise
     finally:
-        # What is left goes out, if somebody takes it; nobody waits for a collector that is away.
-        parting = threading.Thread(target=telemetry.close, daemon=True)
-        parting.start()
-        await asyncio.to_thread(parting.join, PARTING)
+        if not fails:
+            # What is left goes out, if somebody takes it; nobody waits for one that is away.
+            parting = threading.Thread(target=telemetry.close, daemon=True)
+            parting.start()
+            await asyncio.to_thread(parting.join, PARTING)
 
 
 def _ns(at: datetime) -> int:

@@ -45,7 +45,9 @@ _REASONS: Final[Mapping[Reason, Asks]] = {
     Reason.DELIVERABLE: Asks("gate", "What was written is not fit to be sent."),
     Reason.VERIFICATION: Asks("contract", "The work is not proven by its contract."),
     Reason.AMBIGUOUS: Asks("no-second-send", "Nobody knows whether it was done; it is not redone."),
-    Reason.POISON: Asks("crashes", "Remit ended more than once while this was at work."),
+    Reason.POISON: Asks(
+        "crashes", "Remit ended more than once while this was at work, or could not save it."
+    ),
 }
 
 

@@ -32,6 +32,7 @@ class Kind(StrEnum):
     CHANNEL_ON = "channel.on"
     CALENDAR_NOTED = "calendar.noted"
     RULES_CHANGED = "rules.changed"
+    LOOP_FAILED = "loop.failed"
 
 
 GENESIS: Final = bytes(32)

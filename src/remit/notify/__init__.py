@@ -66,17 +66,22 @@ def telling(event: Event, task: Task | None) -> Telling | None:
     found = news(event)
     if found is None or (found is News.DONE and task is not None and looks_back(task)):
         return None  # what a look back found, it has asked
-    title = task.title if task else str(event.data.get("title") or event.data.get("uid") or "")
     return Telling(
         news=found,
         about=_about(event, found),
-        title=title,
+        title=(title := _title(event, task)),
         line=_line(event, found),
         href=_href(event, found),
         text=told(found, event, task, title),
         seq=event.seq,
         task_id=event.task_id,
     )
+
+
+def _title(event: Event, task: Task | None) -> str:
+    if event.kind is Kind.LOOP_FAILED:
+        return f"Background work: {event.data['loop']}"
+    return task.title if task else str(event.data.get("title") or event.data.get("uid") or "")
 
 
 def told(news: News, event: Event, task: Task | None, title: str) -> str:
@@ -119,6 +124,11 @@ def _noted(event: Event) -> News | None:
 
 def _line(event: Event, news: News) -> str:
     data = event.data
+    if event.kind is Kind.LOOP_FAILED:
+        return (
+            f"{str(data['why']).removesuffix('.')}. Remit has started it again;"
+            " `remit doctor` says whether it keeps failing."
+        )
     match news:
         case News.QUESTION:
             return str(data["question"])
@@ -155,6 +165,8 @@ def _href(event: Event, news: News) -> str:
         return f"/inbox/{event.data['review']}"
     if news is News.REFUSED:
         return "/schedule#refused"
+    if event.kind is Kind.LOOP_FAILED:
+        return "/settings"
     return f"/tasks/{event.task_id}" if event.task_id else "/schedule"
 
 
@@ -202,6 +214,7 @@ _TELLS: Final[Mapping[Kind, Callable[[Event], News | None]]] = {
     Kind.DELIVERY_REPORTED: _reported,
     Kind.TASK_UPDATED: _updated,
     Kind.CALENDAR_NOTED: _noted,
+    Kind.LOOP_FAILED: lambda _: News.FAILED,
 }
 _SAYS: Final = {
     News.QUESTION: "“{title}” needs you: {why}",

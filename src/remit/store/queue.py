@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -172,47 +172,76 @@ def _take(tx: Tx, row: Row, worker: WorkerId, run_id: RunId, now: datetime) -> C
     return Claim(task, lease, runs.steps(tx, task), reviews.decisions(tx, task.id))
 
 
+def release_leg(tx: Tx, lease: Lease, review_id: ReviewId, why: str, now: datetime) -> bool:
+    """Ask the owner about a task whose leg cannot be ended; False if the leg holds it no more."""
+    row = tasks.find_row(tx, lease.task_id)
+    if row["worker"] is None or rows.number(row["lease"]) != lease.number:
+        return False
+    _free(tx, row, _refused(row, review_id, why), now, outcome="fail", note=why)
+    return True
+
+
 def _release(tx: Tx, row: Row, review_id: ReviewId, now: datetime) -> None:
-    status, crashes = rows.word(Status, row["status"]), rows.number(row["crashes"]) + 1
+    crashes = rows.number(row["crashes"]) + 1
     # Who has cancelled need not be asked: the next leg ends at its first boundary.
     poison = crashes >= POISON and row["wish"] not in ("cancel", "delete")
+    review = _poison(row, review_id, crashes) if poison else None
+    _free(tx, row, review, now, outcome="crashed", note=None)
+
+
+def _free(
+    tx: Tx, row: Row, review: Review | None, now: datetime, *, outcome: str, note: str | None
+) -> None:
+    """Take a task from who holds it; with a question it waits for the owner."""
+    status, crashes = rows.word(Status, row["status"]), rows.number(row["crashes"]) + 1
     task_id = TaskId(str(row["id"]))
-    to = Status.NEEDS_REVIEW if poison else status
-    resume_to = Status.DELIVERING if status is Status.DELIVERING else Status.RUNNING
-    runs.end(tx, runs.lease_of(row), rows.at(row["leg_at"]), now, "crashed", None)
+    to = Status.NEEDS_REVIEW if review else status
+    runs.end(tx, runs.lease_of(row), rows.at(row["leg_at"]), now, outcome, note)
     freed = tx.one(
         "release_orphan",
         {
             "id": task_id,
             "worker": row["worker"],
             "to": to.value,
-            "reason": Reason.POISON.value if poison else None,
-            "resume_to": resume_to.value if poison else None,
-            "due_at": None if poison else rows.ms(now),
+            "reason": review.reason.value if review else None,
+            "resume_to": review.resume_to.value if review else None,
+            "due_at": None if review else rows.ms(now),
             "now": rows.ms(now),
         },
     )
     assert freed is not None  # noqa: S101 - read in this very transaction
-    data: dict[str, Json] = {"outcome": "crashed", "crashes": crashes, "was": status, "to": to}
-    kind = Kind.TASK_MOVED if poison else Kind.RUN_ENDED
+    data: dict[str, Json] = {"outcome": outcome, "was": status, "to": to}
+    data |= {"crashes": crashes} if note is None else {"note": note}
+    kind = Kind.TASK_MOVED if review else Kind.RUN_ENDED
     entry = Entry(kind, Actor.REAPER, data)
     events.append(tx, task_id, rows.number(freed["events"]), entry, now)
-    if poison:
-        review = _poison(task_id, review_id, resume_to, crashes)
+    if review:
         reviews.open_review(tx, review, Actor.REAPER, now)
 
 
-def _poison(task_id: TaskId, review_id: ReviewId, resume_to: Status, crashes: int) -> Review:
+def _poison(row: Row, review_id: ReviewId, crashes: int) -> Review:
+    asked = _asked(row, review_id)
+    question = (
+        f"Remit died {crashes} times while this task was {asked.resume_to.value}. "
+        "It may be the cause. Try it once more?"
+    )
+    return replace(asked, question=question)
+
+
+def _refused(row: Row, review_id: ReviewId, why: str) -> Review:
+    question = f"The result of this run could not be saved ({why}). Try it once more?"
+    return replace(_asked(row, review_id), question=question)
+
+
+def _asked(row: Row, review_id: ReviewId) -> Review:
+    delivers = rows.word(Status, row["status"]) is Status.DELIVERING
     return Review(
         id=review_id,
-        task_id=task_id,
+        task_id=TaskId(str(row["id"])),
         key=f"poison:{review_id}",
         reason=Reason.POISON,
-        question=(
-            f"Remit died {crashes} times while this task was {resume_to.value}. "
-            "It may be the cause. Try it once more?"
-        ),
-        resume_to=resume_to,
+        question="",
+        resume_to=Status.DELIVERING if delivers else Status.RUNNING,
     )
 
 

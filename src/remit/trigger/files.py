@@ -15,7 +15,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from remit.beside import Beside
 from remit.errors import StoreTrouble
 from remit.model.codec import JsonMap
 from remit.model.delivery import Delivery
@@ -23,6 +22,7 @@ from remit.model.task import Creator, Cue, Source, SourceKind, Taint
 from remit.ports import Clock
 from remit.settings.doors import Folder
 from remit.store.cues import Arrival, Kept
+from remit.system.background import Background
 from remit.trigger import words
 
 _LOG: Final = logging.getLogger("remit.doors")
@@ -48,6 +48,7 @@ class FolderWatch:
         folder: Folder,
         take: Callable[[Arrival], Awaitable[Kept]],
         clock: Clock,
+        background: Background,
     ) -> None:
         self._name = name
         self._folder = folder
@@ -56,13 +57,14 @@ class FolderWatch:
         self._seen: dict[str, _Stamp] = {}  # as each file was at the last look
         self._taken: dict[str, _Stamp] = {}
         self._why = ""
-        self._watching = Beside()
+        self._background = background
+        self._loop = f"folder:{name}"
 
     def start(self) -> None:
-        self._watching.begin(self._watch_on)
+        self._background.start(self._loop, self._watch_on)
 
     async def close(self) -> None:
-        await self._watching.end()
+        await self._background.stop(self._loop)
 
     async def look(self) -> int:
         """Take in every file that has not changed since the last look; say how many were new."""
@@ -85,7 +87,7 @@ class FolderWatch:
                 self._why = ""
             except StoreTrouble:
                 pass  # the store says so itself
-            except Exception as error:  # noqa: BLE001 - a folder that breaks is looked at again
+            except OSError as error:  # it may be back at the next look
                 if (why := f"{type(error).__name__}: {error}") != self._why:
                     _LOG.warning("The folder %s cannot be read: %s", self._name, why)
                 self._why = why

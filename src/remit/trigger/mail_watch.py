@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final, ParamSpec, Self, TypeVar
 
-from remit.beside import Beside
 from remit.errors import BadInput, StoreTrouble
 from remit.model.codec import JsonMap, from_json, to_json
 from remit.ports import Clock
@@ -21,6 +20,7 @@ from remit.settings.doors import Door
 from remit.store import cues
 from remit.store.cues import Arrival
 from remit.store.database import Database
+from remit.system.background import Background
 from remit.trigger import mail
 from remit.trigger.mail import Head, Letter
 from remit.trigger.mail_box import Box, Line, Mark
@@ -47,8 +47,16 @@ class Plugs:
 
 
 class MailWatch:
-    def __init__(
-        self, name: str, door: Door, box: Box, plugs: Plugs, db: Database, clock: Clock
+    def __init__(  # noqa: PLR0913 - each is another plug
+        self,
+        name: str,
+        door: Door,
+        box: Box,
+        plugs: Plugs,
+        db: Database,
+        clock: Clock,
+        *,
+        background: Background,
     ) -> None:
         self._door = name
         self._box = box
@@ -57,13 +65,14 @@ class MailWatch:
         self._clock = clock
         self._authserv_id = door.authserv_id
         self._poll = door.poll
-        self._watching = Beside()
+        self._background = background
+        self._loop = f"mailbox:{name}"
 
     def start(self) -> None:
-        self._watching.begin(self._watch_on)
+        self._background.start(self._loop, self._watch_on)
 
     async def close(self) -> None:
-        await self._watching.end()
+        await self._background.stop(self._loop)
 
     async def look(self) -> int:
         """Read what came since the last look, and hang up; say how many mails that were."""

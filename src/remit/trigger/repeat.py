@@ -12,9 +12,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final, Literal
+from typing import Final
 
-from remit.beside import Beside
 from remit.errors import BadInput, StoreTrouble
 from remit.model import rrule
 from remit.model.codec import from_json, stamp
@@ -26,7 +25,9 @@ from remit.settings import Schedule
 from remit.store import occurrences, series, slots
 from remit.store.database import Database
 from remit.store.slots import Skipped, Step
+from remit.system.background import Background, wait_at_most
 
+LOOP: Final = "recurring tasks"
 LONGEST_NAP: Final = 30.0  # so late may a clock be noticed that was set, or a machine that slept
 _NEWS_PAUSE: Final = 1.0
 _TROUBLE_PAUSE: Final = 1.0
@@ -43,6 +44,7 @@ class Repeater:
         db: Database,
         clock: Clock,
         ids: Ids,
+        background: Background,
         rules: Schedule = _PLAIN,
         heed: Callable[[Task], None] | None = None,
     ) -> None:
@@ -51,7 +53,7 @@ class Repeater:
         self._ids = ids
         self._rules = rules
         self._heed = heed
-        self._watch = Beside()
+        self._background = background
         self._due: datetime | None = None  # when a series is due next, as far as was looked
         self._news = asyncio.Event()  # something was written since the last look
         db.on_commit(lambda _: self._news.set())
@@ -61,11 +63,11 @@ class Repeater:
         await self._db.write(slots.keep_rule, self._rules.overlap)
         await self._miss_events()
         await self.catch_up()
-        self._watch.begin(self._watching)
+        self._background.start(LOOP, self._watching)
 
     async def stop(self) -> None:
         """Put in nothing more."""
-        await self._watch.end()
+        await self._background.stop(LOOP)
 
     async def catch_up(self) -> datetime | None:
         """Put in every occurrence that must be there by now; say when the next one must be."""
@@ -126,20 +128,9 @@ class Repeater:
             await self._nap()
 
     async def _nap(self) -> None:
-        waker = asyncio.create_task(self._news.wait())
-        naps = {waker}
-        if self._due is not None:
-            left = (self._due - self._clock.now()).total_seconds()
-            naps.add(asyncio.create_task(self._sleep(min(max(left, 0), LONGEST_NAP))))
-        try:
-            await asyncio.wait(naps, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for nap in naps:
-                nap.cancel()
-
-    async def _sleep(self, seconds: float) -> Literal[True]:
-        await self._clock.sleep(seconds)
-        return True
+        left = None if self._due is None else (self._due - self._clock.now()).total_seconds()
+        nap = None if left is None else min(max(left, 0), LONGEST_NAP)
+        await wait_at_most(self._news, self._clock.sleep, nap)
 
 
 def following(

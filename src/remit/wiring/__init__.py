@@ -1,7 +1,7 @@
 """Builds the whole from settings. The only room that knows every concrete class."""
 
 from remit.wiring.ground import WallClock
-from remit.wiring.house import CHANNELS, House, opened, start
+from remit.wiring.house import CHANNELS, House, opened, start, watch
 from remit.wiring.minds import brain_of
 
-__all__ = ["CHANNELS", "House", "WallClock", "brain_of", "opened", "start"]
+__all__ = ["CHANNELS", "House", "WallClock", "brain_of", "opened", "start", "watch"]

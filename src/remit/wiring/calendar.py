@@ -20,6 +20,7 @@ from remit.trigger.calendar.todo import Mirror
 from remit.trigger.calendar.watch import Account, Plugs, Watch
 from remit.wiring.joined import Joined
 
+LOOP: Final = "own calendar"
 PASSWORD: Final = "calendar_own"  # noqa: S105 - the name of a secret
 FEED: Final = "calendar_feed"
 AGENDA: Final = "Agenda"
@@ -33,20 +34,17 @@ class Watched:
     def __init__(self, joined: Joined) -> None:
         self._joined = joined
         self._settings: Settings = joined.ground.settings
-        self._beginning: asyncio.Task[None] | None = None
+        self._background = joined.ground.background
         self._child: Child | None = None
+        self._mine: Own | None = None
         self._watch: Watch | None = None
         self._mirror: Mirror | None = None
 
     def start(self) -> None:
-        if self._beginning is None:
-            self._beginning = asyncio.create_task(self._begin())
+        self._background.start(LOOP, self._run)
 
     async def close(self) -> None:
-        beginning, self._beginning = self._beginning, None
-        if beginning is not None:
-            beginning.cancel()
-            await asyncio.wait((beginning,))
+        await self._background.stop(LOOP)
         for each in (self._watch, self._mirror):
             if each is not None:
                 await each.close()
@@ -63,17 +61,21 @@ class Watched:
             if self._watch is None:
                 await watch.close()
 
-    async def _begin(self) -> None:
-        kept = await asyncio.to_thread(kept_in, self._settings)
-        mine = await self._own(kept)
-        self._watch = self._made(kept, mine)
-        self._watch.start()
-        if mine is None:
+    async def _run(self) -> None:
+        if self._watch is None:
+            kept = await asyncio.to_thread(kept_in, self._settings)
+            self._mine = await self._own(kept)
+            self._watch = self._made(kept, self._mine)
+            self._watch.start()
+        if self._mine is None:
             return
-        ground = self._joined.ground
-        self._mirror = Mirror(mine.place, own.TASKS, ground.db, ground.clock)
-        self._mirror.start()
-        await self._keep_up(mine)
+        if self._mirror is None:
+            ground = self._joined.ground
+            self._mirror = Mirror(
+                self._mine.place, own.TASKS, ground.db, ground.clock, self._background
+            )
+            self._mirror.start()
+        await self._keep_up(self._mine)
 
     async def _own(self, kept: Secrets) -> Own | None:
         """The own calendar, started; None, and a sentence, if it cannot be."""
@@ -85,6 +87,8 @@ class Watched:
             _LOG.warning("The own calendar did not start: %s", error)
             return None
         self._joined.learn((mine.password(),))
+        if self._child is not None:
+            await self._child.stop()  # of a start that was cut short
         self._child = Child(mine)
         if await self._child.start():
             return mine
@@ -118,6 +122,7 @@ class Watched:
         plugs = Plugs(
             reader,
             heard.admit,
+            self._background,
             there,
             self._settings.schedule,
             lambda: heard.reading().speaks,

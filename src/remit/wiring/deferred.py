@@ -26,7 +26,7 @@ def deferred(ground: Ground, ids: Ids, trees: Worktrees) -> Deferred:
         except (RemitError, OSError) as trouble:
             return _unchecked(every, str(trouble))
 
-    return Deferred(ground.db, ground.clock, ids, ground.zone, check)
+    return Deferred(ground.db, ground.clock, ids, ground.zone, check, ground.background)
 
 
 async def _checked(

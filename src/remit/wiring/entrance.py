@@ -64,7 +64,7 @@ class Entrance:
         found += [self.folder(name) for name in self._settings.folders]
         if not self._settings.channels:  # else the channels see to it
             keep = self._settings.deliver.keep_inbound
-            found.append(Forgetting(keep, ground.db, ground.clock))
+            found.append(Forgetting(keep, ground.db, ground.clock, ground.background))
         return tuple(found)
 
     def _begins(self) -> Iterator[tuple[str, Begin]]:
@@ -100,7 +100,8 @@ class Entrance:
         folder = self._settings.folders[name]
         caps = Caps(folder.hourly, folder.daily_tokens, folder.daily_cents, turns_away=True)
         take = partial(self._take, caps)
-        return FolderWatch(name, folder, take, self._plugs.ground.clock)
+        ground = self._plugs.ground
+        return FolderWatch(name, folder, take, ground.clock, ground.background)
 
     async def _begin_file(self, folder: Folder, kept: Kept) -> Begun:
         return await self._start(files.cue(kept, folder))
@@ -121,7 +122,9 @@ class Entrance:
             box = self._box(post, door)
         except BadInput as bad:
             raise BadInput(f"[doors.{name}]: {bad}", field=name) from None
-        return MailWatch(name, door, box, plugs, ground.db, ground.clock)
+        return MailWatch(
+            name, door, box, plugs, ground.db, ground.clock, background=ground.background
+        )
 
     def _box(self, post: Post, door: Door) -> Box:
         user = post.imap_user or post.user

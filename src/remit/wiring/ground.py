@@ -12,6 +12,7 @@ from remit.brain.models import ModelBrain
 from remit.ports import Brain, Channel, Clock
 from remit.settings import Settings
 from remit.store.database import Database
+from remit.system.background import Background
 
 
 class WallClock:
@@ -37,6 +38,7 @@ class Ground:
     purse: Purse
     known: Collection[str]  # every secret there is: none of them may ever go out
     redact: Callable[[str], str]
+    background: Background
 
     async def moment(self) -> datetime:
         """The time, for a step that keeps it."""

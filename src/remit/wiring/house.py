@@ -3,7 +3,7 @@
 import asyncio
 import os
 import secrets
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Final
@@ -49,10 +49,11 @@ from remit.run import Rooms
 from remit.run.rooms import Bench
 from remit.settings import Settings
 from remit.specialist.worktree import Worktrees
-from remit.store import home, permissions, sessions
+from remit.store import home, loops, permissions, sessions
 from remit.store.database import Database
 from remit.store.redact import Redactor
 from remit.store.sqlite import Sqlite
+from remit.system.background import Background, LoopState
 from remit.trigger.repeat import Repeater
 from remit.verify.verdict import Verifier
 from remit.wiring import minds, proof, workers
@@ -101,6 +102,7 @@ class House:
     reflection: Reflection  # looks back, and keeps what was changed
     deferred: Deferred  # what is checked when its group ends
     leftovers: Leftovers  # worktrees of tasks that are over
+    background: Background  # every loop, and how it is doing
     hide: Redactor  # takes every secret out of what is logged
     thinks: bool  # whether there is a brain that can be asked
 
@@ -137,6 +139,7 @@ async def opened(
         db = Sqlite(settings.database)
         stack.push_async_callback(db.close)
         house = build(settings, db, clock, brain, channels or {}, able)
+        stack.push_async_callback(house.background.close)
         stack.push_async_callback(house.outfit.close)
         stack.push_async_callback(house.calendars.close)
         stack.push_async_callback(house.doors.close)
@@ -164,6 +167,19 @@ async def start(house: House) -> None:
     await house.talk.start()
 
 
+async def watch(house: House, url: str) -> None:
+    """Start what only `remit up` runs: a command that works for a moment looks for nothing."""
+    house.outfit.start()
+    house.calendars.start()
+    house.reflection.start(house.journal)
+    await house.doors.start()
+    house.recollection.start()
+    house.wishes.url = url
+    house.herald.start()
+    await house.leftovers.start(house.journal)
+    house.deferred.start()
+
+
 def build(
     settings: Settings,
     db: Database,
@@ -173,8 +189,10 @@ def build(
     able: Sequence[Able] = (),
 ) -> House:
     ids, keys = Ids(clock.now, secrets.randbits), keys_of(settings)
-    fitted = _fitted(keys, db, clock, settings.deliver.keep_inbound)
-    ground = _ground(settings, db, clock, brain, {**CHANNELS, **fitted.channels, **more}, keys)
+    background = _background(db, clock, redacting(keys))
+    fitted = _fitted(keys, db, clock, background, settings.deliver.keep_inbound)
+    channels = {**CHANNELS, **fitted.channels, **more}
+    ground = _ground(settings, db, clock, brain, channels, keys, background=background)
     alike = Recollection(ground)
     contacts, ear, intake = _hearing(ground, ids, fitted, alike)
     ears = Ears(ground, intake, ear, contacts)
@@ -239,7 +257,7 @@ def _house(frame: _Frame) -> House:
         permits=Permits(contacts, db, clock),
         engine=work.engine,
         tools=frame.tools,
-        repeater=Repeater(db, clock, ids, settings.schedule, work.engine.heed),
+        repeater=Repeater(db, clock, ids, ground.background, settings.schedule, work.engine.heed),
         talk=spoken,
         outfit=frame.fitted,
         calendars=Calendars(Joined(ground, ids, ears.intake.admit, contacts, keys.learn)),
@@ -249,23 +267,45 @@ def _house(frame: _Frame) -> House:
         recollection=frame.alike,
         reflection=work.back,
         deferred=work.late,
-        leftovers=Leftovers(db, clock, work.trees),
+        leftovers=Leftovers(db, clock, work.trees, ground.background),
+        background=ground.background,
         hide=keys.kept.hide,
         thinks=_thinks(ground.brain),
     )
 
 
-def _ground(
+def _ground(  # noqa: PLR0913 - each is a part of it
     settings: Settings,
     db: Database,
     clock: Clock,
     brain: Brain,
     channels: Mapping[str, Channel],
     keys: Keys,
+    *,
+    background: Background,
 ) -> Ground:
     zone = owners(settings.zone, os.environ).zone
-    purse = Purse(db, clock, settings.budget, midnight(zone))
-    return Ground(settings, db, clock, brain, channels, zone, purse, keys.seen, redacting(keys))
+    return Ground(
+        settings=settings,
+        db=db,
+        clock=clock,
+        brain=brain,
+        channels=channels,
+        zone=zone,
+        purse=Purse(db, clock, settings.budget, midnight(zone)),
+        known=keys.seen,
+        redact=redacting(keys),
+        background=background,
+    )
+
+
+def _background(db: Database, clock: Clock, redact: Callable[[str], str]) -> Background:
+    """All loops; that one has failed is written into the journal, and so told the owner."""
+
+    async def report(state: LoopState) -> None:
+        await db.write(loops.note_failure, state.name, redact(state.error), clock.now())
+
+    return Background(clock.now, clock.sleep, report)
 
 
 def _hearing(
@@ -283,7 +323,8 @@ def _hearing(
 
 
 def _engine(ground: Ground, ids: Ids, rooms: Rooms) -> LocalEngine:
-    return LocalEngine(ground.db, ground.clock, ids, rooms, minds.patient(ground.settings))
+    limits = minds.patient(ground.settings)
+    return LocalEngine(ground.db, ground.clock, ids, rooms, limits, ground.background)
 
 
 def _thinks(brain: Brain) -> bool:
@@ -299,13 +340,13 @@ def _tools(ground: Ground, intake: Intake, able: Sequence[Able], alike: Recollec
     return Toolbox(every, minds.shelves(settings, ground.clock), ground.redact)
 
 
-def _fitted(keys: Keys, db: Database, clock: Clock, keep: int) -> Outfit:
+def _fitted(keys: Keys, db: Database, clock: Clock, background: Background, keep: int) -> Outfit:
     """The channels of the settings."""
     if not keys.chosen:
         return Outfit()
     from remit.deliver import outfit  # noqa: PLC0415 - loads what speaks HTTP, SMTP and IMAP
 
-    return outfit.fit(keys, db, clock, keep=keep)
+    return outfit.fit(keys, db, clock, background, keep=keep)
 
 
 def _rooms(

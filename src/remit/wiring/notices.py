@@ -108,4 +108,5 @@ def _around(
         words=Words(ground.settings.agent, ground.redact, wishes.root),
         wishes=wishes.now,
         next_digest=rules.next_digest,
+        background=ground.background,
     )

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from remit.beside import Beside
 from remit.brain.tool.kit import Seeking
 from remit.errors import BadInput, RemitError
 from remit.model import ids
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from remit.recall.indexer import Indexer
 
 FOLDER: Final = "recall"
+LOOP: Final = "search index"
 _LONGEST: Final = 2_000  # characters of what something may be like
 _SETTINGS: Final = "Set it under [recall] in settings.toml."
 
@@ -42,7 +42,6 @@ class Recollection:
         self.reminders = Reminders(self.finder, ground.zone)
         self.twins = Twins(ground.db, ground.clock, ground.zone, self.finder, ground.redact)
         self._made: Indexer | None = None
-        self._following = Beside()
 
     @property
     def seeking(self) -> Seeking:
@@ -76,10 +75,10 @@ class Recollection:
     def start(self) -> None:
         """Keep the index in step with the tasks from now on."""
         if self._library is not None:
-            self._following.begin(self._indexer(self._library).run)
+            self._ground.background.start(LOOP, self._indexer(self._library).run)
 
     async def close(self) -> None:
-        await self._following.end()
+        await self._ground.background.stop(LOOP)
         if self._library is not None:
             if self._library.is_open and self._made is not None:
                 with suppress(RemitError):
@@ -96,8 +95,8 @@ class Recollection:
 
     async def rebuild(self) -> None:
         """Forget the index. Who follows the tasks, or `catch_up`, makes it anew."""
-        library, followed = self._there(), self._following.is_begun
-        await self._following.end()
+        library, followed = self._there(), self._ground.background.has(LOOP)
+        await self._ground.background.stop(LOOP)
         await self._empty(library)
         if followed:
             self.start()
@@ -105,7 +104,7 @@ class Recollection:
     async def turn_off(self) -> None:
         """Stop, and delete what was kept; the settings say whether it begins again."""
         library, self._library, self.finder.library = self._library, None, None
-        await self._following.end()
+        await self._ground.background.stop(LOOP)
         if library is not None:
             await self._empty(library)
             await library.close()

@@ -1,7 +1,6 @@
 """Looking back, joined: what is written down, who looks at it, when, and what may be taken back."""
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Collection
 from datetime import UTC, datetime, time, timedelta
 from typing import Final, TypeAlias
@@ -12,7 +11,7 @@ from remit.brain.budget import Metered
 from remit.brain.choose import Role
 from remit.brain.models import ModelBrain
 from remit.brain.tools import Toolbox
-from remit.errors import BadInput, RemitError
+from remit.errors import BadInput
 from remit.intake.book import Contacts, Entry
 from remit.journal.follow import Journal
 from remit.model.event import Kind
@@ -33,13 +32,13 @@ from remit.settings import rules
 from remit.store import reflections
 from remit.wiring.ground import Ground
 
+LOOP: Final = "learning records"
 TITLE: Final = "Look back, and propose what to do better"
 _WHAT: Final = (
     "Look at how the tasks of late ended, and propose changes of rules/priority.yml and "
     "guidelines.txt. Nothing is changed without your yes."
 )
 _NIGHTLY: Final = Source(SourceKind.MANUAL, "reflect:nightly")
-_LOG: Final = logging.getLogger("remit.reflect")
 
 Admit: TypeAlias = Callable[[Cue], Awaitable[Task]]
 
@@ -57,7 +56,6 @@ class Reflection:
         self._admit = admit
         self._versions = Versions(home, ground.db, ground.clock, default)
         self.harvest = Harvest(ground.db, ground.clock, folder, ground.zone, reflect.keep)
-        self._keeping: asyncio.Task[None] | None = None
         self._arranged = False  # whether the nights are settled
         around = Outlook(
             lambda text: _ranker(ground, text),
@@ -88,12 +86,10 @@ class Reflection:
 
     def start(self, journal: Journal) -> None:
         """Write down every task where it ends, from now on."""
-        self._keeping = asyncio.create_task(self._keep(journal))
+        self._ground.background.start(LOOP, lambda: self._keep(journal))
 
     async def close(self) -> None:
-        if self._keeping is not None:
-            self._keeping.cancel()
-            await asyncio.gather(self._keeping, return_exceptions=True)
+        await self._ground.background.stop(LOOP)
 
     async def _keep(self, journal: Journal) -> None:
         since = await journal.last()
@@ -111,11 +107,8 @@ class Reflection:
             await working
 
     async def _caught_up(self) -> None:
-        try:
-            await self.harvest.catch_up()
-            await self._nightly()
-        except (OSError, RemitError) as error:
-            _LOG.warning("What ended is not written down: %s. It is tried again.", error)
+        await self.harvest.catch_up()
+        await self._nightly()
 
     async def _nightly(self) -> None:
         """The series, once there is something to look back on; off in the settings, it rests."""

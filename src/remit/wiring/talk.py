@@ -184,7 +184,8 @@ def talk(ground: Ground, ids: Ids, journal: Journal, ears: Ears, hands: Hands, t
         owner=settings.owner,
         is_owner=lambda channel, sender: _is_owner(settings, ears.contacts, channel, sender),
     )
-    return Talk(doer, ids, Tidings(ground.db, ground.clock, ids, journal, told))
+    tidings = Tidings(ground.db, ground.clock, ids, journal, told)
+    return Talk(doer, ids, tidings, ground.background)
 
 
 def _is_owner(settings: Settings, contacts: Contacts, channel: str, sender: str) -> bool:

@@ -5,9 +5,7 @@ is proven, not when a box is ticked. The box is then set back to how the task st
 deletes there stays away.
 """
 
-import asyncio
 import hashlib
-import logging
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -21,10 +19,11 @@ from remit.ports import Clock
 from remit.store import events, mirror, tasks
 from remit.store.database import Database, Tx
 from remit.store.mirror import Copy
+from remit.system.background import Background
 from remit.trigger.calendar import glean, ics
 from remit.trigger.calendar.client import Clash, Dav, Gone, Place
 
-_LOG: Final = logging.getLogger("remit.calendar")
+LOOP: Final = "calendar task list"
 PAUSE: Final = 5.0  # seconds between two looks at the journal
 _KEPT: Final = timedelta(days=30)  # what ended longer ago is not put in anew
 OLDEST: Final = timedelta(days=90)  # what ended longer ago is taken out
@@ -36,24 +35,22 @@ _TRIES: Final = 3
 class Mirror:
     """Keeps one list of a calendar server like the tasks are."""
 
-    def __init__(self, place: Place, path: str, db: Database, clock: Clock) -> None:
+    def __init__(
+        self, place: Place, path: str, db: Database, clock: Clock, background: Background
+    ) -> None:
         self._dav = Dav(place)
         self._path = path
         self._db = db
         self._clock = clock
         self._token = ""
         self._tidied: datetime | None = None
-        self._writing: asyncio.Task[None] | None = None
+        self._background = background
 
     def start(self) -> None:
-        if self._writing is None:
-            self._writing = asyncio.create_task(self._write_on())
+        self._background.start(LOOP, self._write_on)
 
     async def close(self) -> None:
-        writing, self._writing = self._writing, None
-        if writing is not None:
-            writing.cancel()
-            await asyncio.wait((writing,))
+        await self._background.stop(LOOP)
         await self._dav.close()
 
     async def _write_on(self) -> None:
@@ -64,8 +61,6 @@ class Mirror:
                 await self.tidy()
             except (Failed, StoreTrouble):
                 pass  # the server or the store is away: later
-            except Exception as error:  # noqa: BLE001 - what nobody foresaw must not end it
-                _LOG.warning("The list of tasks does not follow (%s).", type(error).__name__)
             await self._clock.sleep(PAUSE)
 
     async def write(self) -> int:

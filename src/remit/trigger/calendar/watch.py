@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, TypeAlias, TypeVar
 
-from remit.beside import Beside
 from remit.errors import BadInput, Failed, StoreTrouble
 from remit.model.codec import stamp
 from remit.model.delivery import Delivery
@@ -28,6 +27,7 @@ from remit.store import calendars, occurrences, slots
 from remit.store.calendars import Calendar, Resource
 from remit.store.database import Database
 from remit.store.occurrences import Occurrence, Read, Speaks, says_nothing
+from remit.system.background import Background
 from remit.trigger import repeat
 from remit.trigger.calendar import client, glean
 from remit.trigger.calendar.client import Dav, Gone, Place
@@ -37,6 +37,7 @@ T = TypeVar("T")
 Admit: TypeAlias = Callable[[Cue], Awaitable[Task]]
 Marked: TypeAlias = Callable[[client.Calendar], bool]
 
+LOOP: Final = "calendars"
 _LOG: Final = logging.getLogger("remit.calendar")
 GRACE: Final = timedelta(minutes=15)  # what was written shortly after its time still starts
 LEAD: Final = timedelta(days=1)  # so long before its time a start has its task
@@ -86,16 +87,18 @@ class Watch:
         self._plugs = plugs
         self._accounts = plugs.configured | {line.account.name for line in self._lines}
         self._rolled: datetime | None = None
-        self._watching = Beside()
+        self._started = False
         self._turn = asyncio.Lock()  # one look at a time, whoever asks for it
 
     def start(self) -> None:
         if self._lines:
-            self._watching.begin(self._watch_on)
+            self._started = True
+            self._plugs.background.start(LOOP, self._watch_on)
 
     async def close(self) -> None:
         """Look no more, and hang up."""
-        await self._watching.end()
+        if self._started:
+            await self._plugs.background.stop(LOOP)
         for line in self._lines:
             await line.dav.close()
 
@@ -119,12 +122,17 @@ class Watch:
     async def _watch_on(self) -> None:
         while True:
             async with self._turn:
-                for line in self._lines:
-                    if self._is_due(line.looked, timedelta(seconds=line.account.poll)):
-                        await _guarded(self._look(line))
-                await _guarded(self._roll())
-                soon = await _guarded(self._give())
-            await self._clock.sleep(self._nap(soon))
+                due = [line for line in self._lines if self._is_to_look(line)]
+                # What fails in one part keeps no other from its turn.
+                looked = [await _tried(self._look(line)) for line in due]
+                rolled, soon = await _tried(self._roll()), await _tried(self._give())
+            for found in (*looked, rolled, soon):
+                if isinstance(found, Exception):
+                    raise found
+            await self._clock.sleep(self._nap(soon if isinstance(soon, datetime) else None))
+
+    def _is_to_look(self, line: Line) -> bool:
+        return self._is_due(line.looked, timedelta(seconds=line.account.poll))
 
     def _nap(self, soon: datetime | None) -> float:
         shortest = min(line.account.poll for line in self._lines)
@@ -321,20 +329,20 @@ class Plugs:
 
     reader: Reader
     admit: Admit
+    background: Background
     configured: frozenset[str] = frozenset()  # accounts that are there, though not watched now
     rules: Schedule = _PLAIN
     speaks: Callable[[], Speaks] = lambda: says_nothing  # asked anew: whom one knows changes
 
 
-async def _guarded(work: Awaitable[T]) -> T | None:
-    """Whatever nobody foresaw in one part must not end the watching: it is looked at again."""
+async def _tried(work: Awaitable[T]) -> T | Exception | None:
+    """What came of it, or what it failed with; trouble with the store passes."""
     try:
         return await work
     except StoreTrouble:
-        return None  # the store says so itself
-    except Exception as error:  # noqa: BLE001 - see above
-        _LOG.warning("A calendar could not be followed (%s: %s).", type(error).__name__, error)
         return None
+    except Exception as error:  # noqa: BLE001 - it is raised when the others had their turn
+        return error
 
 
 def cue(each: Occurrence, series: SeriesId, session: SessionId) -> Cue:

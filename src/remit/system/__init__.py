@@ -1,0 +1,1 @@
+"""Shared ground below the rooms: what they need from the machine."""

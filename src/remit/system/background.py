@@ -1,0 +1,180 @@
+"""Starts, restarts and stops every loop that runs in the background.
+
+A loop that raises is logged, reported to the owner once, and started again after a pause that
+doubles while it keeps failing. So a loop resumes from what is stored, never from what it had in
+memory, or keeps its place where a second start finds it.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final, Literal, TypeAlias
+
+FIRST_PAUSE_SECONDS: Final = 1.0
+LONGEST_PAUSE_SECONDS: Final = 60.0
+RECOVERED_AFTER: Final = timedelta(minutes=1)  # a loop that ran so long runs well again
+REPORT_AGAIN_AFTER: Final = timedelta(days=1)  # how often one that comes and goes is reported
+MAX_ERROR_CHARACTERS: Final = 500
+_LOG: Final = logging.getLogger("remit.background")
+
+Work: TypeAlias = Callable[[], Coroutine[None, None, None]]
+Sleep: TypeAlias = Callable[[float], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class LoopState:
+    """How a loop is doing; one without failures runs well."""
+
+    name: str
+    failures: int = 0  # in a row
+    error: str = ""  # the last of them
+    since: datetime | None = None  # when the first of them happened
+
+
+Report: TypeAlias = Callable[[LoopState], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class _Loop:
+    work: Work
+    state: LoopState
+    started: datetime | None = None  # None while it waits to be started again
+    task: "asyncio.Task[None] | None" = None
+    ending: asyncio.Event = field(default_factory=asyncio.Event)  # do not start it again
+    reported: datetime | None = None
+
+
+class Background:
+    """The loops of one process, by name. `report` tells the owner that one has failed."""
+
+    def __init__(
+        self, now: Callable[[], datetime], sleep: Sleep, report: Report | None = None
+    ) -> None:
+        self._now = now
+        self._sleep = sleep
+        self._report = report
+        self._loops: dict[str, _Loop] = {}
+
+    def start(self, name: str, work: Work) -> None:
+        """Start a loop, unless one of that name runs."""
+        if not self.has(name):
+            loop = self._loops[name] = _Loop(work, LoopState(name))
+            loop.task = asyncio.create_task(self._supervise(loop), name=f"supervisor: {name}")
+
+    def has(self, name: str) -> bool:
+        """Whether a loop of that name runs, or waits to be started again."""
+        loop = self._loops.get(name)
+        return loop is not None and loop.task is not None and not loop.task.done()
+
+    async def stop(self, *names: str) -> None:
+        """Cancel some loops, and return when they have ended."""
+        found = [self._loops.pop(name, None) for name in names]
+        tasks = [loop.task for loop in found if loop is not None and loop.task is not None]
+        for task in tasks:
+            task.cancel()
+        for failed in await asyncio.gather(*tasks, return_exceptions=True):
+            if isinstance(failed, Exception):
+                _LOG.error("A background loop failed while it was stopped.", exc_info=failed)
+
+    async def finish(self, *names: str, within: float | None = None) -> None:
+        """Wait until some loops have come to their own end; one that takes longer is cancelled.
+
+        One that waits to be started again is started at once, for the last time.
+        """
+        found = [self._loops[name] for name in names if name in self._loops]
+        for loop in found:
+            loop.ending.set()
+        if tasks := [loop.task for loop in found if loop.task is not None]:
+            await asyncio.wait(tasks, timeout=within)
+        await self.stop(*names)
+
+    async def close(self) -> None:
+        """Stop whatever still runs."""
+        await self.stop(*self._loops)
+
+    @property
+    def states(self) -> tuple[LoopState, ...]:
+        """Every loop there is, by name."""
+        return tuple(self._state(self._loops[name]) for name in sorted(self._loops))
+
+    @property
+    def failing(self) -> tuple[LoopState, ...]:
+        """The loops that failed and have not run well since."""
+        return tuple(state for state in self.states if state.failures)
+
+    # One loop -----------------------------------------------------------------------------------
+
+    async def _supervise(self, loop: _Loop) -> None:
+        name, ending = loop.state.name, loop.ending
+        while True:
+            loop.started = self._now()
+            try:
+                # A task of its own: so a cancellation that came out of the work can be told from
+                # one that was meant for us.
+                await asyncio.create_task(loop.work(), name=name)
+            except (asyncio.CancelledError, Exception) as error:
+                if _is_cancelled():
+                    raise
+                await self._failed(loop, error)
+            else:
+                loop.state = LoopState(name)
+                return
+            if ending.is_set():
+                return
+            pause = FIRST_PAUSE_SECONDS * 2 ** min(loop.state.failures - 1, 10)
+            await wait_at_most(ending, self._sleep, min(pause, LONGEST_PAUSE_SECONDS))
+
+    async def _failed(self, loop: _Loop, error: BaseException) -> None:
+        before, now = self._state(loop), self._now()
+        text = f"{type(error).__name__}: {error}"[:MAX_ERROR_CHARACTERS].removesuffix(": ")
+        failures = before.failures + 1
+        # The same failure is logged at the 1st, 2nd, 4th, 8th … time.
+        if text != before.error or failures & (failures - 1) == 0:
+            sentence = "The background loop %r failed (%d in a row); it is started again."
+            _LOG.error(sentence, before.name, failures, exc_info=error)
+        loop.state = LoopState(before.name, failures, text, before.since or now)
+        loop.started = None
+        await self._tell(loop, now)
+
+    async def _tell(self, loop: _Loop, now: datetime) -> None:
+        """Report a failure, unless one of this loop was reported of late."""
+        last = loop.reported
+        if self._report is None or (last and last <= now < last + REPORT_AGAIN_AFTER):
+            return
+        try:
+            await self._report(loop.state)
+            loop.reported = now
+        except Exception:  # noqa: BLE001 - it is tried again with the next failure
+            _LOG.warning("The owner could not be told that %r failed.", loop.state.name)
+
+    def _state(self, loop: _Loop) -> LoopState:
+        """How it is doing now: one that has run for a while has recovered."""
+        recovered = loop.started and not (
+            timedelta(0) <= self._now() - loop.started < RECOVERED_AFTER
+        )
+        return LoopState(loop.state.name) if recovered else loop.state
+
+
+async def wait_at_most(event: asyncio.Event, sleep: Sleep, seconds: float | None) -> None:
+    """Wait for an event, but not longer than so many seconds by the clock of `sleep`."""
+
+    async def nap(seconds: float) -> Literal[True]:
+        await sleep(seconds)
+        return True
+
+    waits = {asyncio.create_task(event.wait())}
+    if seconds is not None:
+        waits.add(asyncio.create_task(nap(seconds)))
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for each in waits:
+            each.cancel()
+
+
+def _is_cancelled() -> bool:
+    """Whether the task that asks was told to end."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
