@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from remit import settings as house_settings
 from remit.cli import clock, out, progress, remote, words
 from remit.cli.options import AsJson
 from remit.cli.out import Ink
 from remit.errors import RemitError
-from remit.model.codec import Json
+from remit.model.codec import Json, JsonMap
 from remit.settings import Settings
 from remit.store import events, glance, home
 
@@ -62,6 +62,7 @@ def _look() -> Iterator[Finding]:
         yield Finding("settings", "ok", "read without complaint")
     for check in (_home, _database, _brain, _server, _space, _time, _zone, _contacts, _rules):
         yield check(settings)
+    yield from _background(settings)
     if settings.budget.limits_money:
         yield _money(settings)
     yield from _channels(settings)
@@ -162,6 +163,27 @@ def _server(settings: Settings) -> Finding:
         return Finding("server", "fail", f"a Remit holds {settings.home}, but {found}", todo)
     found.close()
     return Finding("server", "ok", f"running, listens on {found.url}")
+
+
+def _background(settings: Settings) -> Iterator[Finding]:
+    """The loops of the Remit that runs here, if one does and answers."""
+    found = remote.reach(settings.home) if home.is_locked(settings.home) else ""
+    if isinstance(found, str):
+        return  # said above
+    try:
+        loops = cast("list[JsonMap]", found.background()["loops"])
+    except RemitError as error:
+        yield Finding("background", "fail", str(error), "Stop that process and run `remit up`.")
+        return
+    finally:
+        found.close()
+    failing = [each for each in loops if each["failures"]]
+    for each in failing:
+        said = f"{each['name']} failed {each['failures']} times in a row: {each['error']}"
+        todo = "It is tried again by itself. If it stays so, restart `remit up` and read its log."
+        yield Finding("background", "fail", said, todo)
+    if not failing:
+        yield Finding("background", "ok", f"{words.count(len(loops), 'loop')} at work")
 
 
 def _space(settings: Settings) -> Finding:

@@ -139,6 +139,10 @@ class Remote:
     def test_notice(self, way: str) -> JsonMap:
         return self._ask("POST", "/api/notices/test", {"way": way})
 
+    def background(self) -> JsonMap:
+        """The loops of the running Remit, and how each is doing."""
+        return self._ask("GET", "/api/background")
+
     def recall_state(self) -> JsonMap:
         return self._ask("GET", "/api/recall")
 

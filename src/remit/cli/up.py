@@ -32,7 +32,9 @@ from remit.store import reviews, tasks
 from remit.store.database import Tx
 from remit.store.redact import Quiet, Redactor
 from remit.system.background import Work
+from remit.system.logs import RepeatFilter
 from remit.wiring import House, opened, start, watch
+from remit.wiring.preload import preload
 
 PATIENCE: Final = 20  # tenths of a second for a command that holds the directory for a moment
 PARTING: Final = 10.0  # seconds to tell and to write down what happened until the end
@@ -71,6 +73,7 @@ class _Up:
         async with AsyncExitStack() as stack:
             house = await self._enter(stack)
             hush(house.hide)
+            preload()
             self._heed_signals()
             url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
             door = asyncio.create_task(
@@ -200,8 +203,9 @@ def follow(house: House, since: int, say: Say) -> None:
 
 
 def hush(hide: Redactor) -> None:
-    """Whatever is logged comes to the terminal without a secret in it."""
+    """Whatever is logged comes to the terminal without a secret in it, and not without end."""
     if logging.lastResort is not None:
+        logging.lastResort.addFilter(RepeatFilter())
         logging.lastResort.addFilter(Quiet(hide))
 
 

@@ -71,6 +71,7 @@ class PriorityRules:
         return any(rule.when.asks_score for rule in self.rules)
 
 
+@cache
 def packaged_text() -> str:
     """The file that every house begins with."""
     return packaged("remit.plan").joinpath(FILE).read_text(encoding="utf-8")

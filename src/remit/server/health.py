@@ -1,13 +1,34 @@
-"""Whether Remit is there."""
+"""Whether Remit is there, and whether all of it works."""
 
 from typing import Final
 
 from remit import __version__
+from remit.model.codec import Json, stamp
 from remit.server.call import Answer, Call, Route
+from remit.system.background import LoopState
 
 
-async def health(_: Call) -> Answer:
-    return Answer({"status": "ok", "version": __version__})
+async def health(call: Call) -> Answer:
+    """Everybody may ask, so nothing is said but what kind of loop fails, and how often it did."""
+    failing: dict[str, Json] = {}
+    for loop in call.house.background.failing:
+        kind = loop.name.partition(":")[0]
+        failing[kind] = max(loop.failures, int(str(failing.get(kind, 0))))
+    status = "degraded" if failing else "ok"
+    return Answer({"status": status, "version": __version__, "failing": failing})
+
+
+async def background(call: Call) -> Answer:
+    return Answer({"loops": [_shown(call, loop) for loop in call.house.background.states]})
+
+
+def _shown(call: Call, loop: LoopState) -> Json:
+    return {
+        "name": loop.name,
+        "failures": loop.failures,
+        "error": call.house.hide(loop.error) or None,
+        "since": stamp(loop.since) if loop.since else None,
+    }
 
 
 ROUTES: Final = (
@@ -15,8 +36,15 @@ ROUTES: Final = (
         method="GET",
         path="/healthz",
         does=health,
-        says="Whether Remit is there",
+        says="Whether Remit is there, and which of its loops keep failing",
         gives="Health",
         public=True,
+    ),
+    Route(
+        method="GET",
+        path="/api/background",
+        does=background,
+        says="The loops that run in the background, and what those that fail failed with",
+        gives="Background",
     ),
 )

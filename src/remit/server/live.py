@@ -1,7 +1,6 @@
 """The live line: one follower of the journal tells every socket, and waits for none for long."""
 
 import asyncio
-import logging
 from typing import Final
 
 from starlette.routing import WebSocketRoute
@@ -17,11 +16,12 @@ from remit.server.seat import OVERLOADED, PAGE, SIGNED_OUT, TROUBLE, Seat
 from remit.wiring import House
 
 PATH: Final = "/ws"
+NEWS_LOOP: Final = "live updates"
+COUNTS_LOOP: Final = "live counts"
 MOST_SEATS: Final = 300
 _CHUNK: Final = 64  # messages that are handed out before everybody may send
 _BREATH: Final = 0.005  # seconds
 _COUNT_EVERY: Final = 0.5
-_LOG: Final = logging.getLogger("remit.server")
 
 
 class Live:
@@ -31,7 +31,6 @@ class Live:
         self.seq = 0
         self._house = house
         self._seats: set[Seat] = set()
-        self._work: tuple[asyncio.Task[None], ...] = ()
         self._dirty = asyncio.Event()
         self._begun = asyncio.Event()
         callers.on_gone(self._dismiss)
@@ -63,7 +62,7 @@ class Live:
         finally:
             self._seats.discard(seat)
             if not self._seats:
-                self._rest()
+                await self._house.background.stop(NEWS_LOOP, COUNTS_LOOP)
 
     # What a seat asks ---------------------------------------------------------------------------
 
@@ -79,12 +78,23 @@ class Live:
     # Telling all --------------------------------------------------------------------------------
 
     async def _follow_along(self) -> None:
-        if not self._work:
+        loops = self._house.background
+        if not loops.has(NEWS_LOOP):
             self._begun = asyncio.Event()
-            self._work = (asyncio.create_task(self._follow()), asyncio.create_task(self._tally()))
-            for each in self._work:
-                each.add_done_callback(self._over)
+        loops.start(NEWS_LOOP, self._tell_news)
+        loops.start(COUNTS_LOOP, self._tally)
         await self._begun.wait()
+
+    async def _tell_news(self) -> None:
+        try:
+            await self._follow()
+        except Exception:
+            # Those who listen come back, and with them it begins anew; who comes meanwhile waits.
+            for seat in tuple(self._seats):
+                seat.end(TROUBLE, "The journal cannot be read just now; come back.")
+            begun, self._begun = self._begun, asyncio.Event()
+            begun.set()
+            raise
 
     async def _follow(self) -> None:
         self.seq = await self.last()
@@ -123,22 +133,6 @@ class Live:
                     if seat.counted:
                         seat.count(text)
             await asyncio.sleep(_COUNT_EVERY)
-
-    def _over(self, work: "asyncio.Task[None]") -> None:
-        """Whatever ended it: those who listen come back, and with the first it begins anew."""
-        error = None if work.cancelled() else work.exception()
-        if error is None:
-            return
-        _LOG.warning("The live line broke: %s", error)
-        for seat in tuple(self._seats):
-            seat.end(TROUBLE, "The journal cannot be read just now; come back.")
-        self._begun.set()  # who waits for the beginning must hear of the end
-        self._rest()
-
-    def _rest(self) -> None:
-        for work in self._work:
-            work.cancel()
-        self._work = ()
 
     def _dismiss(self, key: str) -> None:
         for seat in tuple(self._seats):

@@ -10,10 +10,12 @@ from typing import Final
 import uvicorn
 
 from remit.errors import BadInput
-from remit.server import files
+from remit.server import files, shapes, static
 from remit.server.app import build
+from remit.server.connections import BACKLOG, KEEP_ALIVE_SECONDS, connection_limit, limited
 from remit.server.files import HOST, pages_url, token_of
 from remit.server.line import LARGEST, PING_EVERY, Socket
+from remit.server.web import env
 from remit.wiring import House
 
 __all__ = ["HOST", "pages_url", "serve", "token_of"]
@@ -34,6 +36,7 @@ async def serve(
     Port 0 picks a free one. `ready` is told the URL once somebody may call.
     """
     home = house.settings.home
+    load()
     with _listening(port) as listener:
         port = listener.getsockname()[1]
         url = f"http://{HOST}:{port}"
@@ -51,6 +54,13 @@ async def serve(
             files.withdraw(home)
             server.should_exit = True
             await running
+
+
+def load() -> None:
+    """Read all files of the package that are shown or sent; see `wiring.preload`."""
+    static.files()
+    env.templates()
+    shapes.schemas()
 
 
 class _Server(uvicorn.Server):
@@ -72,7 +82,9 @@ class _Server(uvicorn.Server):
 def _config(house: House, token: str, *, debug: bool, port: int) -> uvicorn.Config:
     return uvicorn.Config(
         build(house, token, debug=debug, port=port),
-        http="h11",
+        http=limited(connection_limit()),
+        backlog=BACKLOG,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         ws=Socket,
         ws_max_size=LARGEST,
         ws_ping_interval=PING_EVERY,

@@ -2,6 +2,7 @@
 
 import json
 from datetime import datetime
+from functools import cache
 from importlib.resources import files
 from typing import Final, TypeAlias
 
@@ -135,9 +136,13 @@ def _tasks() -> dict[str, JsonMap]:
     return found
 
 
+@cache
+def _text_of(file: str) -> str:
+    return files("remit.model").joinpath("schema", f"{file}.json").read_text(encoding="utf-8")
+
+
 def _published(file: str, name: str) -> JsonMap:
-    text = files("remit.model").joinpath("schema", f"{file}.json").read_text(encoding="utf-8")
-    schema = _map(json.loads(text.replace("#/$defs/", f"{REFERENCE}{name}.")))
+    schema = _map(json.loads(_text_of(file).replace("#/$defs/", f"{REFERENCE}{name}.")))
     # Inside the description of the API a schema has the API's address, not its own.
     return {key: value for key, value in schema.items() if key not in ("$id", "$schema")}
 
@@ -208,7 +213,17 @@ _OTHERS: Final[dict[str, JsonMap]] = {
     "Usage": _object(
         tokens=_COUNT, input=_COUNT, output=_COUNT, cached=_COUNT, requests=_COUNT, cents=_COUNT
     ),
-    "Health": _object(status=_words("ok"), version=_TEXT),
+    "Health": _object(
+        status=_words("ok", "degraded"),
+        version=_TEXT,
+        failing={
+            "description": "Loops that failed and have not run well since: failures in a row.",
+            "type": "object",
+            "additionalProperties": _COUNT,
+        },
+    ),
+    "Background": _object(loops=_list("Loop")),
+    "Loop": _object(name=_TEXT, failures=_COUNT, error=_MAYBE_TEXT, since=_MAYBE_TIME),
     "TaskPage": _object(
         schema_version={"const": 1},
         tasks=_list("Task"),

@@ -61,6 +61,12 @@ class Database(Protocol):
     async def close(self) -> None: ...
 
 
+def load_statements() -> None:
+    """Read every statement now: while an upgrade replaces the package its folder may be absent."""
+    for path in SQL.glob("*.sql"):
+        statement(path.stem)
+
+
 @cache
 def statement(name: str) -> str:
     """The text of a named statement."""

@@ -7,7 +7,7 @@ memory, or keeps its place where a second start finds it.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Literal, TypeAlias
@@ -38,7 +38,6 @@ Report: TypeAlias = Callable[[LoopState], Awaitable[None]]
 
 @dataclass(slots=True)
 class _Loop:
-    work: Work
     state: LoopState
     started: datetime | None = None  # None while it waits to be started again
     task: "asyncio.Task[None] | None" = None
@@ -58,10 +57,11 @@ class Background:
         self._loops: dict[str, _Loop] = {}
 
     def start(self, name: str, work: Work) -> None:
-        """Start a loop, unless one of that name runs."""
+        """Start a loop, unless one of that name runs; how it did before is remembered."""
         if not self.has(name):
-            loop = self._loops[name] = _Loop(work, LoopState(name))
-            loop.task = asyncio.create_task(self._supervise(loop), name=f"supervisor: {name}")
+            loop = self._loops.setdefault(name, _Loop(LoopState(name)))
+            loop.ending = asyncio.Event()
+            loop.task = asyncio.create_task(self._supervise(loop, work), name=f"supervisor: {name}")
 
     def has(self, name: str) -> bool:
         """Whether a loop of that name runs, or waits to be started again."""
@@ -70,8 +70,10 @@ class Background:
 
     async def stop(self, *names: str) -> None:
         """Cancel some loops, and return when they have ended."""
-        found = [self._loops.pop(name, None) for name in names]
-        tasks = [loop.task for loop in found if loop is not None and loop.task is not None]
+        tasks = self._tasks(names)
+        for name in names:
+            if name in self._loops:
+                self._loops[name].task = None
         for task in tasks:
             task.cancel()
         for failed in await asyncio.gather(*tasks, return_exceptions=True):
@@ -83,10 +85,10 @@ class Background:
 
         One that waits to be started again is started at once, for the last time.
         """
-        found = [self._loops[name] for name in names if name in self._loops]
-        for loop in found:
-            loop.ending.set()
-        if tasks := [loop.task for loop in found if loop.task is not None]:
+        for name in names:
+            if name in self._loops:
+                self._loops[name].ending.set()
+        if tasks := self._tasks(names):
             await asyncio.wait(tasks, timeout=within)
         await self.stop(*names)
 
@@ -96,24 +98,29 @@ class Background:
 
     @property
     def states(self) -> tuple[LoopState, ...]:
-        """Every loop there is, by name."""
-        return tuple(self._state(self._loops[name]) for name in sorted(self._loops))
+        """Every loop that was started and not stopped, by name."""
+        found = (self._loops[name] for name in sorted(self._loops))
+        return tuple(self._state(loop) for loop in found if loop.task is not None)
 
     @property
     def failing(self) -> tuple[LoopState, ...]:
         """The loops that failed and have not run well since."""
         return tuple(state for state in self.states if state.failures)
 
+    def _tasks(self, names: Iterable[str]) -> "list[asyncio.Task[None]]":
+        found = (self._loops[name].task for name in names if name in self._loops)
+        return [task for task in found if task is not None]
+
     # One loop -----------------------------------------------------------------------------------
 
-    async def _supervise(self, loop: _Loop) -> None:
+    async def _supervise(self, loop: _Loop, work: Work) -> None:
         name, ending = loop.state.name, loop.ending
         while True:
             loop.started = self._now()
             try:
                 # A task of its own: so a cancellation that came out of the work can be told from
                 # one that was meant for us.
-                await asyncio.create_task(loop.work(), name=name)
+                await asyncio.create_task(work(), name=name)
             except (asyncio.CancelledError, Exception) as error:
                 if _is_cancelled():
                     raise

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 
 import yaml
@@ -25,6 +26,7 @@ class _Written:
     rules: dict[str, str]
 
 
+@cache
 def packaged() -> dict[str, Rubric]:
     """The rubrics that come with Remit."""
     text = resources.files("remit.verify").joinpath("rubrics.yml").read_text(encoding="utf-8")

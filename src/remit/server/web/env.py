@@ -1,19 +1,18 @@
 """How pages are drawn: templates that escape everything, and the few words they share."""
 
-import hashlib
 from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Final
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup, escape
 
+from remit.server import static
 from remit.server.web import words
 
-_HERE: Final = Path(__file__).parent.parent
-STATIC: Final = _HERE / "static"
+_TEMPLATES: Final = Path(__file__).parent.parent / "templates"
 
 
 def render(name: str, values: Mapping[str, object]) -> str:
@@ -21,17 +20,22 @@ def render(name: str, values: Mapping[str, object]) -> str:
     return _environment().get_template(name).render(values)
 
 
-@cache
 def address(name: str) -> str:
     """Where a file of ours is fetched from; another content has another address."""
-    digest = hashlib.sha256((STATIC / name).read_bytes()).hexdigest()[:12]
-    return f"/static/{name}?v={digest}"
+    return f"/static/{name}?v={static.files()[name].digest}"
+
+
+@cache
+def templates() -> Mapping[str, str]:
+    """The source of every template, read once: the folder may be absent during an upgrade."""
+    paths = (path for path in _TEMPLATES.rglob("*.html"))
+    return {path.relative_to(_TEMPLATES).as_posix(): path.read_text("utf-8") for path in paths}
 
 
 @cache
 def _environment() -> Environment:
     made = Environment(
-        loader=FileSystemLoader(_HERE / "templates"),
+        loader=DictLoader(templates()),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

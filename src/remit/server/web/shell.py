@@ -51,6 +51,7 @@ class Shell:
     limit: int  # cents; 0 is none
     next: Next | None
     views: tuple[View, ...]
+    failing: tuple[str, ...] = ()  # loops that keep failing
 
     @property
     def used(self) -> int:
@@ -100,6 +101,7 @@ async def around(call: Call) -> Shell:
         spent=found.spent,
         next=found.next,
         views=found.views,
+        failing=tuple(loop.name for loop in call.house.background.failing),
     )
 
 

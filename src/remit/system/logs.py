@@ -1,0 +1,33 @@
+"""Keeps a log readable: what is logged again and again is counted, not repeated."""
+
+import logging
+import time
+from collections import Counter
+from typing import Final
+
+MAX_ALIKE: Final = 10  # records of one place in the code within a window
+WINDOW_SECONDS: Final = 60.0
+_LEFT_OUT: Final = "%s (%d more like this were left out.)"
+
+
+class RepeatFilter(logging.Filter):
+    """Lets so many records of one place in the code pass within a minute.
+
+    How many were left out, the next one that passes says.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._begun = time.monotonic()
+        self._seen: Counter[tuple[str, str, int]] = Counter()
+        self._before: Counter[tuple[str, str, int]] = Counter()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if time.monotonic() - self._begun >= WINDOW_SECONDS:
+            self._begun, self._before, self._seen = time.monotonic(), self._seen, Counter()
+        place = record.name, record.pathname, record.lineno
+        self._seen[place] += 1
+        left_out = self._before.pop(place, 0) - MAX_ALIKE
+        if left_out > 0:
+            record.msg, record.args = _LEFT_OUT, (record.getMessage(), left_out)
+        return self._seen[place] <= MAX_ALIKE

@@ -1,0 +1,49 @@
+"""Loads at the start what is otherwise loaded at its first use.
+
+While an upgrade replaces the package its folder may be absent for some seconds, and afterwards it
+holds another version: what runs must need neither.
+"""
+
+import importlib
+import pkgutil
+from contextlib import suppress
+from typing import Final
+
+import remit
+from remit.plan import activities, priority
+from remit.store.database import load_statements
+from remit.verify import rubric
+
+# Programs of their own, and what takes seconds or many megabytes to load and few need: a step that
+# needs one of these while the folder is absent fails, and is tried again.
+_LEFT_OUT: Final = (
+    "remit.cli",
+    "remit.testing",
+    "remit.brain.failures",
+    "remit.brain.llama",
+    "remit.brain.talk",
+    "remit.journal.collector",
+    "remit.recall.edge",
+    "remit.recall.minilm",
+    "remit.recall.onnx",
+    "remit.recall.server",
+    "remit.specialist.acp",
+)
+
+
+def preload() -> None:
+    """Read every statement and rule of the package, and import its modules."""
+    load_statements()
+    priority.default()
+    activities.default()
+    rubric.packaged()
+    _import(remit.__path__, "remit.")
+
+
+def _import(path: list[str], prefix: str) -> None:
+    for found in pkgutil.iter_modules(path, prefix):
+        if not found.name.startswith(_LEFT_OUT):
+            with suppress(ImportError):  # it needs an extra that is not installed
+                module = importlib.import_module(found.name)
+                if found.ispkg:
+                    _import(list(module.__path__), f"{found.name}.")
