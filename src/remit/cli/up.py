@@ -21,7 +21,7 @@ from remit.engine.loops import keep_logs
 from remit.errors import HomeLocked
 from remit.journal import otlp
 from remit.journal.queue_files import FOLDER, keep_queue
-from remit.journal.telemetry import Telemetry, keep_told
+from remit.journal.telemetry import Telemetry, flush, keep_told
 from remit.model.codec import JsonMap
 from remit.model.status import ACTIVE, Status
 from remit.notify import Remark
@@ -109,7 +109,8 @@ class _Up:
         link = await self._callers(house, pages).link()
         await start(house)
         await watch(house, pages)
-        follow(house, since, self._say)
+        telemetry = _collected()
+        follow(house, since, self._say, telemetry)
         self._say_up(url, link, before)
         stop = asyncio.create_task(self._stop.wait())
         await asyncio.wait((stop, door), return_when=asyncio.FIRST_COMPLETED)
@@ -120,6 +121,7 @@ class _Up:
         # What has happened is told and written before we go; who cannot keep up is not waited for.
         house.journal.end()
         await house.background.finish(*FOLLOWERS, within=PARTING)
+        await flush(telemetry)
         if isinstance(closed[0], Exception):
             raise closed[0]
 
@@ -188,17 +190,17 @@ class _Up:
             out.say("Stopped. What was at work goes on at the next start.")
 
 
-def follow(house: House, since: int, say: Say) -> None:
+def follow(house: House, since: int, say: Say, telemetry: Telemetry | None) -> None:
     """Start those who follow what happens: they tell it, and write it down."""
     journal, settings = house.journal, house.settings
-    telemetry = _collected()
-    works: tuple[Work, ...] = (
+    works: list[Work] = [
         partial(keep_logs, journal, settings.logs),
         partial(keep_queue, journal, house.db, settings.home / FOLDER),
         _Remarks(house, since, say).follow,
-        partial(keep_told, journal, since, telemetry),
-    )
-    for name, work in zip(FOLLOWERS, works, strict=True):
+    ]
+    if telemetry is not None:
+        works.append(partial(keep_told, journal, since, telemetry))
+    for name, work in zip(FOLLOWERS, works, strict=False):
         house.background.start(name, work)
 
 

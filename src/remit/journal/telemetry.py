@@ -115,24 +115,19 @@ class Telemetry:
         self.meter.create_histogram(name, unit="s").record(max(0.0, seconds), known)
 
 
-async def keep_told(journal: Journal, since: int, telemetry: Telemetry | None) -> None:
-    """Tell of every event after a place until the journal ends; without a collector, of none."""
-    if telemetry is None:
-        return
-    fails = False
-    try:
-        async for event in journal.follow(max(since, telemetry.seq), ends=True):
-            telemetry.seq = event.seq  # before: what cannot be told of is left out, and none twice
-            telemetry.note(event)
-    except Exception:
-        fails = True  # then this is called again, and needs the collector
-        raise
-    finally:
-        if not fails:
-            # What is left goes out, if somebody takes it; nobody waits for one that is away.
-            parting = threading.Thread(target=telemetry.close, daemon=True)
-            parting.start()
-            await asyncio.to_thread(parting.join, PARTING)
+async def keep_told(journal: Journal, since: int, telemetry: Telemetry) -> None:
+    """Tell of every event after a place until the journal ends."""
+    async for event in journal.follow(max(since, telemetry.seq), ends=True):
+        telemetry.seq = event.seq  # before: what cannot be told of is left out, and none twice
+        telemetry.note(event)
+
+
+async def flush(telemetry: Telemetry | None) -> None:
+    """Let out what is left, if somebody takes it; nobody waits for a collector that is away."""
+    if telemetry is not None:
+        parting = threading.Thread(target=telemetry.close, daemon=True)
+        parting.start()
+        await asyncio.to_thread(parting.join, PARTING)
 
 
 def _ns(at: datetime) -> int:

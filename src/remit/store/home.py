@@ -167,6 +167,7 @@ def _schema_of(reached: int) -> list[tuple[str, str]]:
         return _schema(connection)
 
 
+@cache
 def migrations() -> list[str]:
     """The scripts, in order; a gap in their numbers would be a mistake of ours."""
     named = sorted((SQL / "migrations").glob("*.sql"))

@@ -98,9 +98,10 @@ class Background:
 
     @property
     def states(self) -> tuple[LoopState, ...]:
-        """Every loop that was started and not stopped, by name."""
-        found = (self._loops[name] for name in sorted(self._loops))
-        return tuple(self._state(loop) for loop in found if loop.task is not None)
+        """Every loop that runs or waits to be started again, by name."""
+        return tuple(
+            self._state(self._loops[name]) for name in sorted(self._loops) if self.has(name)
+        )
 
     @property
     def failing(self) -> tuple[LoopState, ...]:

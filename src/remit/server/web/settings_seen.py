@@ -3,7 +3,7 @@
 import asyncio
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Final
@@ -23,6 +23,7 @@ from remit.settings.channels import AppriseTargets, BridgeLink, Chosen, HookOut,
 from remit.store import events, glance, home, reviews, switches
 from remit.store import tasks as stored
 from remit.store.database import Tx
+from remit.system.background import Background
 from remit.wiring import WallClock
 from remit.wiring.keys import keys_of
 
@@ -269,6 +270,7 @@ async def findings(call: Call) -> tuple[Finding, ...]:
             if way.kind == "ok"
             else Finding("Channel", said, way.kind, way.mark, way.todo)
         )
+    found += _loops(house.background, house.hide)
     found += [Finding("Door", sentence) for sentence in await doors_seen.said(call)]
     try:
         count = len(cards_of(await house.permits.listed()))
@@ -276,6 +278,18 @@ async def findings(call: Call) -> tuple[Finding, ...]:
     except RemitError as error:
         found.append(Finding("Contacts", str(error), "bad", "fail", "Mend that line."))
     return tuple(found)
+
+
+def _loops(background: Background, hide: Callable[[str], str]) -> list[Finding]:
+    """Each loop that keeps failing; if none does, how many there are."""
+    failing = [
+        f"{loop.name} failed {loop.failures} times in a row: {hide(loop.error)}"
+        for loop in background.failing
+    ]
+    todo = "It is tried again by itself. If it stays so, restart Remit and read its log."
+    if failing:
+        return [Finding("Background", said, "bad", "fail", todo) for said in failing]
+    return [Finding("Background", f"{len(background.states)} loops at work")]
 
 
 def cards_of(listed: Mapping[str, object]) -> list[object]:
