@@ -97,8 +97,9 @@ class Live:
             raise
 
     async def _follow(self) -> None:
-        self.seq = await self.last()
-        self._begun.set()
+        if not self._begun.is_set():  # else those who listen go on where they are
+            self.seq = await self.last()
+            self._begun.set()
         async for page in self._house.journal.pages(self.seq):
             for start in range(0, len(page), PAGE):
                 await self._hand_out(page[start : start + PAGE])

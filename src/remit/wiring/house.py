@@ -38,7 +38,6 @@ from remit.intake.zone import owners
 from remit.journal.follow import Journal
 from remit.model.delivery import Keeps
 from remit.model.ids import Ids
-from remit.model.status import Reason
 from remit.model.undo import Undo
 from remit.owner import Owner
 from remit.plan.draft import Planner
@@ -152,32 +151,6 @@ async def opened(
         stack.push_async_callback(house.deferred.stop)
         stack.push_async_callback(house.leftovers.stop)
         yield house
-
-
-async def start(house: House) -> None:
-    """Go to work. What waited for a brain goes on by itself once there is one."""
-    if house.thinks:
-        await house.inbox.grant(Reason.AUTH, "a brain is there now")
-    # Whoever put an account right starts anew; one that is still locked is asked about again.
-    for name in house.outfit.channels:
-        await house.inbox.grant(Reason.AUTH, "Remit was started again", f"channel:{name}")
-    # What was missed is settled before the engine runs what is due.
-    await house.repeater.start()
-    await house.engine.start()
-    await house.talk.start()
-
-
-async def watch(house: House, url: str) -> None:
-    """Start what only `remit up` runs: a command that works for a moment looks for nothing."""
-    house.outfit.start()
-    house.calendars.start()
-    house.reflection.start(house.journal)
-    await house.doors.start()
-    house.recollection.start()
-    house.wishes.url = url
-    house.herald.start()
-    await house.leftovers.start(house.journal)
-    house.deferred.start()
 
 
 def build(

@@ -1,0 +1,261 @@
+"""Every loop of a whole house, killed by name: seen, told once, started again, and at work."""
+
+import ast
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+import httpx2
+import pytest
+from websockets.asyncio.client import connect
+
+from remit.brain.scripted import parse as script
+from remit.cli import up
+from remit.journal.telemetry import Telemetry
+from remit.model.event import Event, Kind
+from remit.server.serve import serve
+from remit.settings import load
+from remit.store import conversations, events, tasks
+from remit.store.database import Tx
+from remit.system.background import RECOVERED_AFTER
+from remit.testing import FrozenClock
+from remit.trigger import command
+from remit.wiring import House, opened, start, watch
+from tests.engine.rig import until
+from tests.ports import free_port
+
+TOKEN = "a-token-for-the-tests"
+SOURCES = Path(__file__).parents[2] / "src" / "remit"
+SETTINGS = """
+owner = "Hanan"
+zone = "UTC"
+[deliver]
+undo = 0
+[calendar]
+own = true
+port = {port}
+[calendars.work]
+url = "http://127.0.0.1:9/"
+[channels.post]
+kind = "email"
+host = "127.0.0.1"
+port = 9
+security = "none"
+sender = "nina@example.test"
+imap_host = "127.0.0.1"
+imap_port = 9
+imap_security = "none"
+imap_user = "nina"
+imap_password = "mail"
+[doors.post]
+authserv_id = "mx.example.test"
+[folders.papers]
+path = "{folder}"
+"""
+LOOPS = {
+    "calendar task list",
+    "calendars",
+    "conversation updates",
+    "deferred checks",
+    "folder:papers",
+    "heartbeat",
+    "inbound cleanup",
+    "learning records",
+    "live counts",
+    "live updates",
+    "mailbox:post",
+    "notices",
+    "own calendar",
+    "recurring tasks",
+    "returned mail",
+    "review files",
+    "search index",
+    "task dispatch",
+    "task logs",
+    "telemetry",
+    "terminal messages",
+    "worktree cleanup",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A house in which everything runs that `remit up` runs, with a clock that is moved by hand."""
+
+    house: House
+    clock: FrozenClock
+    url: str
+    client: httpx2.AsyncClient
+
+    @property
+    def names(self) -> set[str]:
+        return {state.name for state in self.house.background.states}
+
+    @property
+    def failures(self) -> dict[str, int]:
+        return {state.name: state.failures for state in self.house.background.failing}
+
+    async def health(self) -> dict[str, object]:
+        found: dict[str, object] = (await self.client.get(f"{self.url}/healthz")).json()
+        return found
+
+    async def told(self, name: str) -> list[Event]:
+        """How often the journal says that a loop failed."""
+        found = await self.house.db.read(events.after, 0, 10_000)
+        return [e for e in found if e.kind is Kind.LOOP_FAILED and e.data["loop"] == name]
+
+    async def runs_again(self, name: str) -> None:
+        async def ran() -> bool:
+            self.clock.advance(timedelta(seconds=1))
+            return any(task.get_name() == name for task in asyncio.all_tasks())
+
+        await until(ran)
+
+
+def kill(name: str) -> None:
+    """End what a loop does, wherever it is: nobody asked for that."""
+    (task,) = (task for task in asyncio.all_tasks() if task.get_name() == name)
+    task.cancel()
+
+
+@asynccontextmanager
+async def running(home: Path) -> AsyncIterator[Running]:
+    (home / "papers").mkdir(parents=True)
+    text = SETTINGS.format(port=free_port(), folder=home / "papers")
+    (home / "settings.toml").write_text(text)
+    clock, brain = FrozenClock(), script([{"reply": "<deliverable>Hi</deliverable>"}])
+    settings, url = load({"REMIT_HOME": str(home)}), asyncio.get_running_loop().create_future()
+    async with opened(settings, clock=clock, brain=brain) as house:
+        ready = url.set_result
+        door = asyncio.create_task(serve(house, port=0, debug=False, token=TOKEN, ready=ready))
+        await start(house)
+        await watch(house, await url)
+        up.follow(house, 0, lambda *_: None, Telemetry(_Nothing(), _Nothing()))  # type: ignore[arg-type]
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        line = connect(url.result().replace("http", "ws") + "/ws", additional_headers=headers)
+        async with httpx2.AsyncClient(trust_env=False, headers=headers) as client, line as socket:
+            await socket.send(json.dumps({"subscribe": ["*"], "counts": True}))
+            yield Running(house, clock, url.result(), client)
+        door.cancel()
+        await asyncio.gather(door, return_exceptions=True)
+        await house.engine.stop()
+        house.journal.end()
+        await house.background.finish(*up.FOLLOWERS, within=5)
+
+
+async def test_every_loop_that_is_killed_is_seen_told_once_and_started_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with running(tmp_path / "home") as remit:
+        await until(lambda: remit.names >= LOOPS)
+        assert remit.names == LOOPS, "a loop that is new must be named here, too"
+        for name in sorted(LOOPS):
+            assert (await remit.health())["status"] == "ok", name
+            for times in (1, 2):
+                kill(name)
+                await until(lambda: remit.failures == {name: times})  # noqa: B023 - at once
+                seen = await remit.health()
+                assert seen["status"] == "degraded"
+                assert list(seen["failing"]) == [name.partition(":")[0]]  # type: ignore[call-overload]
+                await remit.runs_again(name)
+            assert f"The background loop {name!r} failed" in caplog.text
+            remit.clock.advance(RECOVERED_AFTER)
+            assert remit.failures == {}, name
+            assert len(await remit.told(name)) == 1, name
+        await _work_goes_on(remit, tmp_path / "home")
+
+
+async def _work_goes_on(remit: Running, home: Path) -> None:
+    """What the loops are for, after each of them was killed twice."""
+    house = remit.house
+    cue = command.cue("Greet me", ref="1", channel="dashboard", recipient=None)
+    task = await house.intake.admit(cue)
+    (home / "papers" / "letter.txt").write_text("Read this")
+
+    async def is_done() -> bool:
+        remit.clock.advance(timedelta(seconds=5))
+        log = house.settings.logs / f"{task.id}.jsonl"
+        counts = await house.db.read(tasks.counts)
+        is_logged = log.exists() and "completed" in log.read_text()
+        return is_logged and sum(counts.values()) > 1  # the file is a task, too
+
+    await until(is_done)
+    await house.talk.settled()
+    said = await house.db.read(_said)
+    for name in LOOPS:
+        assert said.count(f"“Background work: {name}” failed") == 1
+
+
+def _said(tx: Tx) -> str:
+    """All that the owner was told in conversations."""
+    found = [turn for each in conversations.recent(tx) for turn in conversations.turns(tx, each.id)]
+    return "\n".join(turn.content for turn in found)
+
+
+class _Nothing:
+    """Takes whatever telemetry is given, and keeps none of it."""
+
+    def __getattr__(self, name: str) -> "_Nothing":
+        return self
+
+    def __call__(self, *_: object, **__: object) -> "_Nothing":
+        return self
+
+
+# No loop without a supervisor ---------------------------------------------------------------------
+
+# What may run for long without one, because it belongs to something that ends and is waited for.
+WAITED_FOR = {
+    "brain/command.py:_read": "the output of a process",
+    "brain/mcp/process.py:_note": "the output of a process",
+    "brain/mcp/process.py:_read": "the output of a process",
+    "deliver/herald.py:catch_up": "a test notice",
+    "engine/local.py:_leg": "one run of one task",
+    "server/seat.py:_hear": "a socket",
+    "server/seat.py:_speak": "a socket",
+    "verify/sandbox.py:_read_first": "the output of a process",
+    "verify/sandbox.py:_read_last": "the output of a process",
+}
+
+
+def test_no_loop_runs_without_a_supervisor() -> None:
+    found = {
+        f"{path.relative_to(SOURCES)}:{name}"
+        for path in SOURCES.rglob("*.py")
+        if path != SOURCES / "system" / "background.py"
+        for name in _loops_started(ast.parse(path.read_text()))
+    }
+
+    assert found == set(WAITED_FOR)
+
+
+def _loops_started(module: ast.Module) -> set[str]:
+    """The functions with a loop that waits for something, that are started as a task."""
+    kinds = (ast.AsyncFunctionDef, ast.FunctionDef)
+    known = {node.name: node for node in ast.walk(module) if isinstance(node, kinds)}
+    started = set[str]()
+    for node in ast.walk(module):
+        if isinstance(node, ast.Call) and _name(node.func) in ("create_task", "ensure_future"):
+            inside = [each for each in ast.walk(node.args[0]) if isinstance(each, ast.Call)]
+            started |= {_name(each.func) for each in inside}
+    return {name for name in started if name in known and _is_endless(name, known, set())}
+
+
+def _is_endless(name: str, known: dict[str, ast.AsyncFunctionDef], seen: set[str]) -> bool:
+    """Whether a function, or one of the same module that it calls, goes on for ever."""
+    if name in seen or name not in known:
+        return False
+    for node in ast.walk(known[name]):
+        if isinstance(node, ast.AsyncFor | ast.While):
+            return True
+        if isinstance(node, ast.Call) and _is_endless(_name(node.func), known, seen | {name}):
+            return True
+    return False
+
+
+def _name(func: ast.expr) -> str:
+    return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
