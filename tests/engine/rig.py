@@ -126,6 +126,7 @@ class Watched:
         self.done: Counter[str] = Counter()
         self.full = False
         self.broken: set[str] = set()
+        self.refused: dict[str, list[Exception]] = {}  # what a verb raises instead, in turn
         self.late: dict[str, asyncio.Event] = {}
 
     async def write(
@@ -159,6 +160,8 @@ class Watched:
             await self.late[verb].wait()
 
     def _trouble(self, verb: str) -> None:
+        if self.refused.get(verb):
+            raise self.refused[verb].pop(0)
         if self.full or verb in self.broken:
             raise StoreFull("agent.db", "no space left on device")
 

@@ -1,0 +1,127 @@
+"""Whatever is refused at the end of a leg, or breaks before its start, holds no task for ever."""
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from remit.errors import Conflict, IllegalMove, LeaseLost
+from remit.model.review import Answered
+from remit.model.run import Lease
+from remit.model.status import Reason, Status
+from remit.model.task import Priority, Task
+from remit.plan.draft import Planner, Ranking
+from remit.settings import Engine
+from remit.store import queue
+from tests.engine.rig import Rig, until
+
+TROUBLE: Final = timedelta(seconds=1)
+REFUSALS: Final = [
+    Conflict("The store refused the write: CHECK constraint failed."),
+    IllegalMove("task-1", "running", "failed", ()),
+    OSError("finish_task.sql is not there"),
+    ValueError("a status that nobody knows"),
+]
+
+
+@pytest.mark.parametrize("error", REFUSALS, ids=lambda error: type(error).__name__)
+async def test_a_task_whose_end_is_refused_is_shown_to_the_owner_and_goes_on_with_his_word(
+    tmp_path: Path, error: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with Rig(tmp_path) as rig:
+        rig.db.refused = {"finish": [error], "release_leg": [OSError("not there either")]}
+        task = await rig.admit("a")
+        await until(lambda: rig.db.writes["release_leg"] == 1)
+
+        async def is_asked() -> bool:
+            rig.clock.advance(TROUBLE)
+            return bool(await rig.waiting())
+
+        await until(is_asked)
+        (review,) = await rig.waiting()
+        held = await rig.get(task.id)
+
+        assert (held.status, held.reason) == (Status.NEEDS_REVIEW, Reason.POISON)
+        assert str(error) in review.question
+        assert str(error) in caplog.text
+        assert rig.house.engine.running == 0
+        await rig.decide(review, Answered.APPROVE)
+        await rig.run()
+        assert (await rig.get(task.id)).status is Status.COMPLETED
+        assert len(rig.outbox.sent) == 1
+
+
+async def test_a_task_that_somebody_else_holds_by_then_is_let_go(tmp_path: Path) -> None:
+    async with Rig(tmp_path) as rig:
+        task = await rig.admit("a")
+        await rig.run()
+        done = await rig.get(task.id)
+        lease = Lease(task.id, done.lease, rig.house.engine.worker, rig.house.ids.run())
+
+        assert not await rig.db.write(
+            queue.release_leg, lease, rig.house.ids.review(), "x", rig.now
+        )
+        assert (await rig.get(task.id)) == done
+
+
+async def test_a_leg_that_cannot_be_released_does_not_hold_up_a_stop(tmp_path: Path) -> None:
+    async with Rig(tmp_path, limits=Engine(stop_limit=1)) as rig:
+        rig.db.refused = {"finish": [ValueError("x")], "release_leg": [ValueError("y")] * 999}
+        await rig.admit("a")
+        await until(lambda: rig.db.writes["release_leg"] >= 1)
+        stop = asyncio.create_task(rig.house.engine.stop())
+
+        def is_stopped() -> bool:
+            rig.clock.advance(TROUBLE)
+            return stop.done()
+
+        await until(is_stopped)
+        assert rig.house.engine.running == 0
+
+
+async def test_one_task_that_breaks_the_rules_keeps_no_other_from_its_start(tmp_path: Path) -> None:
+    class Touchy(Planner):
+        def rank(self, task: Task) -> Ranking:
+            if task.title == "odd":
+                raise RuntimeError("no rule foresaw this")
+            return super().rank(task)
+
+    async with Rig(tmp_path) as rig:
+        object.__setattr__(rig.house.engine._rooms, "planner", Touchy())
+        odd, even = await rig.admit("odd"), await rig.admit("even")
+        await rig.run()
+
+        for task in (odd, even):
+            assert (await rig.get(task.id)).status is Status.COMPLETED
+        assert (await rig.get(odd.id)).priority is Priority.MED
+
+
+async def test_a_score_that_breaks_is_asked_for_again_and_ends_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Unsure(Planner):
+        weighed = 0
+
+        def is_unsure(self, task: Task) -> bool:
+            return task.rule is None
+
+        async def weigh(self, task: Task) -> Ranking:
+            self.weighed += 1
+            if self.weighed == 1:
+                raise LeaseLost(task.id, 1)
+            return self.rank(task)
+
+    async with Rig(tmp_path) as rig:
+        planner = Unsure()
+        object.__setattr__(rig.house.engine._rooms, "planner", planner)
+        task = await rig.admit("a")
+        await until(lambda: planner.weighed == 1)
+
+        async def is_done() -> bool:
+            rig.clock.advance(TROUBLE)
+            return (await rig.get(task.id)).status is Status.COMPLETED
+
+        await until(is_done)
+    assert "could not be ranked" in caplog.text
