@@ -29,7 +29,8 @@ app = App(name="audit")
 def verify(*, json: AsJson = False) -> int:
     """Walk the journal's chain of hashes and compare every task with it."""
     path = home_of(os.environ) / "agent.db"
-    with glance(path) as tx, progress.working("Reading the journal"):
+    # Remit may be at work: without one snapshot for all of it, what it writes looks like damage.
+    with glance(path) as tx, tx.snapshot(), progress.working("Reading the journal"):
         found, told = list(store_audit.complaints(tx)), events.last(tx)
     if json:
         out.emit({"whole": not found, "events": told, "complaints": list[Json](found)})
@@ -37,7 +38,9 @@ def verify(*, json: AsJson = False) -> int:
         for complaint in found:
             out.line(complaint)
         out.say(
-            f"{words.count(len(found), 'thing')} not as written. Restore a backup, or find out why."
+            f"{words.count(len(found), 'thing')} not as written: something else than Remit changed "
+            f"{path}, or it is damaged. Keep a copy of it, then put the newest backup in place with "
+            "`remit restore`."
             if found
             else f"Everything is as it was written: {words.count(told, 'event')}."
         )

@@ -15,7 +15,7 @@ from remit import settings as house_settings
 from remit.cli import clock, out, progress, remote, words
 from remit.cli.options import AsJson
 from remit.cli.out import Ink
-from remit.errors import RemitError
+from remit.errors import RemitError, StoreCorrupt
 from remit.model.codec import Json, JsonMap
 from remit.settings import Settings
 from remit.store import events, glance, home
@@ -108,7 +108,8 @@ def _database(settings: Settings) -> Finding:
     try:
         glance.check(path)
     except RemitError as error:
-        todo = "`remit restore` puts the newest backup in place."
+        damaged = isinstance(error, StoreCorrupt)
+        todo = "`remit restore` puts the newest backup in place." if damaged else ""
         return Finding("database", "fail", str(error), todo)
     with glance.glance(path) as tx:
         told = events.last(tx)

@@ -186,6 +186,8 @@ def _asked(event: Event) -> str:
 
 
 def _decided(event: Event) -> str:
+    if event.data.get("closed"):
+        return "The open question was closed: its task ended."
     answer = str(event.data["answer"])
     said = f"You {_ANSWERS.get(answer, answer)}"
     text = event.data.get("text")

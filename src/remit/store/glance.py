@@ -27,6 +27,15 @@ class Glance(SqliteTx):
         found: dict[str, int] = self._connection.execute("PRAGMA data_version").fetchone()
         return found["data_version"]
 
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Everything read inside sees the file at one moment, whoever writes meanwhile."""
+        self.look()
+        try:
+            yield
+        finally:
+            self.rollback()
+
 
 @contextmanager
 def glance(path: Path) -> Iterator[Glance]:
@@ -58,7 +67,7 @@ def by_key(tx: Tx, key: str) -> list[TaskId]:
 
 def check(path: Path) -> None:
     """Look whether the file is whole; raises `StoreTrouble` with what is wrong."""
-    with glance(path) as tx:
+    with glance(path) as tx, tx.snapshot():
         home.check(path, tx._connection)  # noqa: SLF001 - a glance is ours
 
 

@@ -201,7 +201,7 @@ def cancel(tx: Tx, task_id: TaskId, now: datetime, *, hide: bool = False) -> Tas
         raise IllegalMove(task.id, task.status, Status.CANCELLED, task.allowed)
     if task.status in PAUSABLE - {Status.NEW, Status.READY}:
         return _wish(tx, task, "delete" if hide else "cancel", now)
-    reviews.close_all(tx, task_id, now)
+    reviews.close_all(tx, task_id, Actor.OWNER, now)
     deliveries.doubt_unsettled(tx, task, now)
     cancelled = _order(tx, task, Status.CANCELLED, now)
     return tasks.delete(tx, task_id, now) if hide else cancelled

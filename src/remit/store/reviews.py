@@ -17,7 +17,7 @@ from remit.model.settled import Settle, Settled
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Task
 from remit.model.undo import AT_ONCE, Undo
-from remit.store import deferred, deliveries, events, permissions, rows, tasks
+from remit.store import children, deferred, deliveries, events, permissions, rows, tasks
 from remit.store.database import Params, Tx
 
 
@@ -120,9 +120,11 @@ def decisions(tx: Tx, task_id: TaskId) -> dict[str, Decision]:
     return {r.key: r.decision for r in of_task(tx, task_id) if r.decision is not None}
 
 
-def close_all(tx: Tx, task_id: TaskId, now: datetime) -> None:
+def close_all(tx: Tx, task_id: TaskId, by: Actor, now: datetime) -> None:
     """The task was cancelled: nobody waits for an answer any more."""
-    tx.run("close_reviews", {"task": task_id, "now": rows.ms(now)})
+    for review in of_task(tx, task_id):
+        if review.decision is None:
+            _write(tx, review, Decision(Answered.DECLINE, by=by.value), now, closed_by=by)
 
 
 def approved(tx: Tx, task: Task) -> Review | None:
@@ -187,7 +189,9 @@ def _settle(tx: Tx, settled: Settled, decision: Decision, now: datetime) -> Deci
     return replace(decision, answer=Answered.DECLINE) if settled.over else decision
 
 
-def _write(tx: Tx, review: Review, decision: Decision, now: datetime) -> None:
+def _write(
+    tx: Tx, review: Review, decision: Decision, now: datetime, closed_by: Actor | None = None
+) -> None:
     settled: Params = {
         "id": review.id,
         "answer": decision.answer,
@@ -201,7 +205,9 @@ def _write(tx: Tx, review: Review, decision: Decision, now: datetime) -> None:
         data["text"] = decision.text
     if decision.always:
         data["always"] = True
-    _tell(tx, review.task_id, Entry(Kind.REVIEW_DECIDED, Actor.OWNER, data), now)
+    if closed_by is not None:
+        data["closed"] = True
+    _tell(tx, review.task_id, Entry(Kind.REVIEW_DECIDED, closed_by or Actor.OWNER, data), now)
 
 
 def refuse_decided(review: Review) -> None:
@@ -252,7 +258,7 @@ def _send_on(
     back = decision.answer is Answered.BACK
     if to is Status.CANCELLED:
         deliveries.doubt_unsettled(tx, task, now)
-        close_all(tx, task.id, now)
+        close_all(tx, task.id, Actor.OWNER, now)
     # What is said about whom a message goes to is for the courier; no brain is told an address.
     told = decision.answer is Answered.BACK or review.resume_to is not Status.DELIVERING
     said = decision.text if told and decision.answer in (Answered.BACK, Answered.ANSWER) else None
@@ -275,6 +281,7 @@ def _send_on(
     events.append(tx, task.id, rows.number(row["events"]), entry, now)
     if to is Status.CANCELLED:
         deferred.drop(tx, task, now)
+        children.tell_parent(tx, task, to, None, now)
 
 
 def _after(task: Task, review: Review, answer: Answered) -> Status:

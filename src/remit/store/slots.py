@@ -11,7 +11,7 @@ from remit.model.ids import SeriesId, TaskId
 from remit.model.series import Fate, Overlap, Series
 from remit.model.status import Actor, Status
 from remit.model.task import Task
-from remit.store import events, moves, reviews, rows, tasks
+from remit.store import children, events, moves, reviews, rows, tasks
 from remit.store.database import Cell, Row, Tx
 
 NOT_BEGUN: Final = "it had not begun when the next one was due"
@@ -131,13 +131,15 @@ def pass_over(
     With a `fate` nobody decided that: the owner may want to know.
     """
     why = f"Skipped: {reason}."
-    reviews.close_all(tx, task_id, now)
+    reviews.close_all(tx, task_id, Actor.META, now)
     ended = tx.one("skip_task", {"id": task_id, "why": why, "now": rows.ms(now)})
     assert ended is not None  # noqa: S101 - read in this very transaction
     data: dict[str, Json] = {"was": was, "to": Status.CANCELLED, "note": why}
     data |= {"fate": fate.value} if fate else {}
     entry = Entry(Kind.TASK_MOVED, Actor.META, data)
     events.append(tx, task_id, rows.number(ended["events"]), entry, now)
+    task = rows.task(tasks.find_row(tx, task_id))
+    children.tell_parent(tx, task, Status.CANCELLED, why, now)
 
 
 def write_skip(tx: Tx, series_id: SeriesId, skipped: Skipped, now: datetime) -> None:

@@ -216,6 +216,8 @@ def _reported(data: JsonMap, _: Actor) -> Told:
 
 
 def _decided(data: JsonMap, _: Actor) -> Told:
+    if data.get("closed"):
+        return "note", "The open question was closed: its task ended.", ""
     answer, text = str(data["answer"]), data.get("text")
     said = f"You {_DECIDED.get(answer, answer)}"
     return "you", f"{said}: {text}" if text else f"{said}.", "you"

@@ -75,7 +75,7 @@ def _lines(event: Event, tools: Mapping[str, str]) -> Iterator[Line]:
         case Kind.REVIEW_OPENED:
             question = words.first_line(str(data["question"]), 120)
             yield Line("you", "you", f"Stopped and asked you: {question}", event.at)
-        case Kind.REVIEW_DECIDED:
+        case Kind.REVIEW_DECIDED if not data.get("closed"):
             text = words.first_line(str(data.get("text") or ""), 100)
             said = _ANSWERED[Answered(str(data["answer"]))]
             yield Line("ok", "user", f"{said}: {text}" if text else f"{said}.", event.at)
