@@ -249,6 +249,9 @@ class Steps(Protocol):
     async def decided(self, key: str) -> Decision | None:
         """What the owner decided at this place in the run, if asked and answered."""
 
+    async def declined(self, key: str) -> bool:
+        """Whether the owner declined a question whose key begins so."""
+
     async def tell(self, text: str = "", done: Sequence[int] = ()) -> None:
         """Let the owner see how far the work is: what is said, which work items are done.
 

@@ -107,10 +107,13 @@ def test_everything_that_can_happen_happens_and_everything_it_can_come_to_is_rea
 class RunsTheStepAgain(Courier):
     """As a durable step does it that was cut: from its beginning."""
 
-    async def send(self, delivery: Delivery, body: str, ledger: Ledger, **more: bool) -> Answer:
+    async def settle(
+        self, delivery: Delivery, ledger: Ledger, *, asks_channel: bool = True
+    ) -> Answer:
         if delivery.status is not DeliveryStatus.SENDING:
-            return await super().send(delivery, body, ledger, **more)  # type: ignore[return-value]
-        answer = await self._channels["post"].send(Parcel(str(delivery.id), None, body))
+            return await super().settle(delivery, ledger, asks_channel=asks_channel)
+        parcel = Parcel(str(delivery.id), None, delivery.body or "")
+        answer = await self._channels["post"].send(parcel)
         await ledger.settle(delivery, 1, answer)
         return answer
 

@@ -128,6 +128,11 @@ def end(scene: Scene, twin: Twin, claim: Claim, way: str) -> None:
 def ask(scene: Scene, twin: Twin, claim: Claim, question: tuple[str, Reason, Status]) -> None:
     name, reason, resume_to = question
     _wait(scene, twin, claim, review_of(scene, twin, reason, resume_to))
+    if twin.config.cancel and twin.doubts:  # that comes first
+        twin.review = None
+        twin.leg_ends()
+        twin.due_at = scene.now
+        return
     if twin.config.cancel:  # then nobody is asked
         delivering = twin.config.status is Status.DELIVERING
         name = "leaves the rest unsent" if delivering else "stops as asked"

@@ -134,7 +134,7 @@ class Stage:
         due = {twin.id: twin for twin in self.twins if self._claimable(twin)}
         claims = self.scene.do(queue.claim, self.worker, ROOMY, self.scene.ids.run, self.scene.now)
         taken = {claim.task.id for claim in claims}
-        suspects = {twin.id for twin in due.values() if twin.crashes}
+        suspects = {twin.id for twin in due.values() if twin.crashes and not _is_asked_first(twin)}
         assert taken <= due.keys()
         assert due.keys() - taken <= suspects
         assert len(taken & suspects) == min(len(suspects), 1)
@@ -222,11 +222,23 @@ class Stage:
             twin.due_at = self.scene.now
             if not twin.config.cancel:
                 twin.happens("asks to stop")
+        elif self._ends_later(twin):
+            pass
         elif twin.config.status is Status.NEEDS_REVIEW:
             twin.happens("decides: decline")
         else:
             twin.happens("not wanted", Status.CANCELLED)
         twin.settled()
+
+    def _ends_later(self, twin: Twin) -> bool:
+        """What may be out is asked about first, but for the message the owner was asked about."""
+        others = twin.doubts + twin.torn - (twin.config.reason is Reason.AMBIGUOUS)
+        if others <= 0 or twin.config.resume_to is None:
+            return False
+        assert (twin.config.status, twin.config.resume_to, Actor.OWNER) in ROWS
+        twin.adjust(status=twin.config.resume_to, resume_to=None, reason=None, cancel=True)
+        twin.due_at, twin.review = self.scene.now, None
+        return True
 
     def _hasten(self, twin: Twin) -> None:
         allowed = twin.config.status in PAUSABLE - {Status.NEW} and twin.claim is None
@@ -285,6 +297,9 @@ class Stage:
         assert (kept.decision, kept.draft) == (None, "Blue ones.")
 
     def _decided(self, twin: Twin, answer: Answered) -> None:
+        if answer is Answered.DECLINE and self._ends_later(twin):
+            twin.crashes = 0
+            return
         to = {Answered.BACK: Status.RUNNING, Answered.DECLINE: Status.CANCELLED}
         twin.happens(f"decides: {answer}", to.get(answer, twin.config.resume_to))
         if answer in (Answered.ARRIVED, Answered.RESEND, Answered.DROP):
@@ -302,6 +317,10 @@ class Stage:
             self.scene.do(verb, twin.id, self.scene.now, **more)
         assert self.scene.get(twin.id) == before
         return False
+
+
+def _is_asked_first(twin: Twin) -> bool:
+    return twin.config.status is Status.DELIVERING and bool(twin.doubts or twin.torn)
 
 
 _KINDS: Final[dict[str, Callable[[Stage], Iterator[Deed]]]] = {

@@ -130,12 +130,12 @@ def test_what_is_planned_for_later_is_left_until_then(scene: Scene) -> None:
     later = scene.now + timedelta(days=3)
     task = scene.ready(scheduled_for=later)
     assert scene.claim() == []
-    assert not queue.any_due(scene.tx, scene.now)
+    assert not queue.any_due(scene.tx, scene.now, 1)
 
     scene.now = later - timedelta(milliseconds=1)
     assert scene.claim() == []
     scene.now = later
-    assert queue.any_due(scene.tx, scene.now)
+    assert queue.any_due(scene.tx, scene.now, 1)
     assert [claim.task.id for claim in scene.claim()] == [task.id]
 
 
@@ -313,7 +313,7 @@ def test_ten_thousand_due_at_once_are_each_claimed_once(scene: Scene) -> None:
 
     assert len(seen) == len(set(seen)) == many
     assert seen == sorted(seen)  # ids are made in order, and so they come
-    assert not queue.any_due(scene.tx, scene.now)
+    assert not queue.any_due(scene.tx, scene.now, 1)
 
 
 def test_a_worker_is_known_while_it_lives_and_after(scene: Scene) -> None:

@@ -38,9 +38,9 @@ def verify(*, json: AsJson = False) -> int:
         for complaint in found:
             out.line(complaint)
         out.say(
-            f"{words.count(len(found), 'thing')} not as written: something else than Remit changed "
-            f"{path}, or it is damaged. Keep a copy of it, then put the newest backup in place with "
-            "`remit restore`."
+            f"{words.count(len(found), 'thing')} not as written: {path} is damaged, or something "
+            "else than Remit changed it. Keep a copy of it, then put the newest backup in place "
+            "with `remit restore`."
             if found
             else f"Everything is as it was written: {words.count(told, 'event')}."
         )

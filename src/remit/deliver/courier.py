@@ -157,16 +157,28 @@ class Courier:
 
         `seen` says that the owner has seen this very message; what he did not is counted.
         """
+        if delivery.in_doubt or delivery.reported is not None:
+            return await self.settle(delivery, ledger)
+        return await self._send(delivery, body, ledger, seen)
+
+    async def settle(
+        self, delivery: Delivery, ledger: Ledger, *, asks_channel: bool = True
+    ) -> Answer:
+        """Settle a send that may be out, by what is known or the channel says; never send it.
+
+        Some channels are asked by giving them the message again under its key. Without
+        `asks_channel` nothing leaves.
+        """
         if delivery.status is DeliveryStatus.SENDING:
             why = "the process ended between the send and its record"
             await ledger.doubt(delivery, why)
-            delivery = replace(delivery, status=DeliveryStatus.UNKNOWN, reason=why, body=body)
+            delivery = replace(delivery, status=DeliveryStatus.UNKNOWN, reason=why)
         if delivery.reported is not None:
             await ledger.clear(delivery, delivery.reported.answer)
             return delivery.reported.answer
-        if delivery.status is DeliveryStatus.UNKNOWN:
+        if asks_channel:
             return await self._reconciled(delivery, ledger)
-        return await self._send(delivery, body, ledger, seen)
+        return Unknown(delivery.reason or "nobody knows")
 
     async def _reconciled(self, delivery: Delivery, ledger: Ledger) -> Answer:
         """What became of a send that nobody knows about; it is looked for, never sent again."""

@@ -7,6 +7,7 @@ from random import Random
 from remit.engine import backoff
 from remit.errors import Transient
 from remit.model.contract import UNPROVEN
+from remit.model.delivery import DeliveryStatus
 from remit.model.ids import ReviewId
 from remit.model.status import Actor, Status
 from remit.model.task import Task
@@ -102,10 +103,17 @@ def _anew(plain: Ending, task: Task, why: str, now: datetime) -> Ending:
 
 
 def _fail(plain: Ending, task: Task, why: str, review_id: ReviewId) -> Ending:
-    """A task that breaks while it is verified is not failed work: the owner looks at it."""
-    if task.status is not Status.VERIFYING:
+    """A task that breaks while it is verified is not failed work: the owner looks at it.
+
+    Neither does one end of which a message may be out: that is asked first.
+    """
+    doubt = next((each for each in task.delivery if each.status is DeliveryStatus.UNKNOWN), None)
+    if doubt is not None:
+        question = ask.doubtful(task, doubt)
+    elif task.status is Status.VERIFYING:
+        question = ask.unproven(task, f"the check broke ({why})", task.tool_output or "")
+    else:
         return replace(plain, outcome="fail", to=Status.FAILED, note=why, attempts=0)
-    question = ask.unproven(task, f"the check broke ({why})", task.tool_output or "")
     return replace(
         plain,
         outcome="wait",

@@ -183,12 +183,10 @@ class LocalEngine:
             self._wake.set()
 
     async def _claim(self, now: datetime) -> bool:
-        room = self._limits.parallel - len(self._legs)
-        if room <= 0:
-            return False
+        room = max(0, self._limits.parallel - len(self._legs))
         left = {name: most - self._sources[name] for name, most in self._limits.sources.items()}
         wanted = Wanted(room, left, self._suspect is None, timedelta(seconds=self._limits.ageing))
-        if not await self._db.read(queue.any_due, now):
+        if not await self._db.read(queue.any_due, now, room):
             return False
         found = await self._db.write(queue.claim, self.worker, wanted, self._ids.run, now)
         for claim in found:
@@ -197,7 +195,7 @@ class LocalEngine:
 
     def _start(self, claim: Claim) -> None:
         task = claim.task
-        if task.crashes:
+        if task.crashes and not task.in_doubt:  # a doubt is only asked about
             self._suspect = task.id
         self._sources[task.source.kind] += 1
         steps = LocalSteps(claim, self._db, self._clock, self._limits.step_limit)
@@ -284,6 +282,8 @@ class LocalEngine:
         task, wish = steps.task, steps.asked or "park"
         if wish == "park":
             return endings.parked(task, self._clock.now())
+        if wish == "cancel" and task.in_doubt and not task.cancel_requested:
+            return endings.parked(task, self._clock.now())  # the next leg asks, then it ends
         sent = bool(task.delivery) and all(d.status == "sent" for d in task.delivery)
         if wish == "cancel" and task.status is Status.DELIVERING and sent:
             # Too late to cancel: everything is out.

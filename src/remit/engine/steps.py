@@ -24,7 +24,7 @@ from remit.model.delivery import (
     Unknown,
 )
 from remit.model.plan import Item
-from remit.model.review import Decision
+from remit.model.review import Answered, Decision
 from remit.model.run import Lease
 from remit.model.status import Actor, Status
 from remit.model.task import Budget, Taint, Task
@@ -118,6 +118,12 @@ class LocalSteps:
 
     async def decided(self, key: str) -> Decision | None:
         return self._decisions.get(key)
+
+    async def declined(self, key: str) -> bool:
+        return any(
+            known.startswith(key) and decision.answer is Answered.DECLINE
+            for known, decision in self._decisions.items()
+        )
 
     def has(self, name: str) -> bool:
         return name in self._recorded

@@ -50,6 +50,11 @@ class Delivery:
         )
 
     @property
+    def in_doubt(self) -> bool:
+        """Whether it may have left without a record of it."""
+        return self.status in (DeliveryStatus.SENDING, DeliveryStatus.UNKNOWN)
+
+    @property
     def is_cut(self) -> bool:
         """Whether it is a part of a longer text: its body was gated, or approved, as a whole."""
         return self.parts > 1

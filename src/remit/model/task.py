@@ -212,6 +212,11 @@ class Task:
         return self.status in TERMINAL
 
     @property
+    def in_doubt(self) -> bool:
+        """Whether a message of it may have left without a record of it."""
+        return any(each.in_doubt for each in self.delivery)
+
+    @property
     def log_path(self) -> str:
         """Derived from the id, never accepted from outside."""
         return f"tasks/logs/{self.id}.jsonl"

@@ -219,7 +219,7 @@ def doubtful(task: Task, delivery: Delivery) -> Review:
     """Nobody knows whether a message arrived."""
     return Review(
         task_id=task.id,
-        key=f"doubt:{delivery.id}:{task.lease}",
+        key=f"{doubt_key(delivery)}{task.lease}",
         reason=Reason.AMBIGUOUS,
         question=(
             f"It is not known whether this reached {delivery.recipient or 'you'} on "
@@ -228,8 +228,13 @@ def doubtful(task: Task, delivery: Delivery) -> Review:
         ),
         evidence=delivery.body or "",
         about=delivery.id,
-        resume_to=Status.DELIVERING,
+        resume_to=Status.DELIVERING if task.status is Status.DELIVERING else Status.RUNNING,
     )
+
+
+def doubt_key(delivery: Delivery) -> str:
+    """With what the key of each question begins whether this delivery arrived."""
+    return f"doubt:{delivery.id}:"
 
 
 def seal(task: Task, delivery: Delivery, reach: Reach, body: str) -> str:

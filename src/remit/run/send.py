@@ -29,13 +29,44 @@ async def deliver(written: Written, rooms: Rooms, steps: Steps) -> Outcome:
     while (delivery := _next(steps.task, looked)) is not None:
         came = await _send(delivery, written, rooms, steps)
         if isinstance(came, Review):
-            return Wait(came)
+            return await _doubt(rooms, steps) or Wait(came)
         if came is None:
             continue  # it is in parts now
         looked.add(str(delivery.id))
         if isinstance(came, answers.Retry):
             later.append(came)
-    return _delivered(later, rooms, steps)
+    return await _doubt(rooms, steps) or _delivered(later, steps)
+
+
+async def settle_doubts(rooms: Rooms, steps: Steps) -> Outcome | None:
+    """Settle what an earlier leg left in doubt, before all else; None says that it may go on.
+
+    Every message that may be out is looked for. What stays in doubt is asked about, one after
+    another, before any other question; but what may go out to others does not wait for an answer.
+    For a task that was cancelled no channel is asked: that may send the message again.
+    """
+    cancelled = steps.task.cancel_requested
+    for delivery in (each for each in steps.task.delivery if each.in_doubt):
+        await rooms.courier.settle(delivery, steps.ledger, asks_channel=not cancelled)
+    if steps.task.status is Status.DELIVERING and not cancelled:
+        return None
+    return await _doubt(rooms, steps, at_once=cancelled)
+
+
+async def _doubt(rooms: Rooms, steps: Steps, *, at_once: bool = False) -> Wait | Later | None:
+    """The question about the first message in doubt, or how long news about it are waited for.
+
+    What the owner would not say when asked stays in doubt, and is not asked again.
+    """
+    waits: list[float] = []
+    for each in steps.task.delivery:
+        if each.status is not DeliveryStatus.UNKNOWN or await steps.declined(ask.doubt_key(each)):
+            continue
+        left = 0.0 if at_once else rooms.courier.waits(each)
+        if not left:
+            return Wait(ask.doubtful(steps.task, each))
+        waits.append(left)
+    return Later("news from the provider are waited for", min(waits)) if waits else None
 
 
 async def _send(
@@ -64,14 +95,14 @@ async def _send(
 
 
 def _next(task: Task, looked: Collection[str]) -> Delivery | None:
-    """The first delivery that is not settled and was not looked at in this leg.
+    """The first delivery that is to be sent and was not looked at in this leg.
 
     A part goes out behind the one before it, or not at all.
     """
-    settled, before = (DeliveryStatus.SENT, DeliveryStatus.REFUSED), DeliveryStatus.SENT
+    before = DeliveryStatus.SENT
     for each in task.delivery:
         waits = each.part and before is not DeliveryStatus.SENT
-        if each.status not in settled and each.id not in looked and not waits:
+        if each.status is DeliveryStatus.PENDING and each.id not in looked and not waits:
             return each
         before = each.status
     return None
@@ -81,7 +112,7 @@ async def _ready(
     delivery: Delivery, written: Written, rooms: Rooms, steps: Steps
 ) -> Ready | answers.Refused | answers.Retry | Review:
     """What is to be sent and where, if it may go out now; else why not, or the question."""
-    if delivery.status is not DeliveryStatus.PENDING or delivery.reported is not None:
+    if delivery.reported is not None:
         nobody = Reach("", delivery.address)
         return Ready(delivery, nobody, delivery.body or "")  # it went out; it is only looked for
     reach = await _reach(delivery, rooms, steps)
@@ -152,14 +183,8 @@ def _whose(
     return written.text, written.author, written.asks_first
 
 
-def _delivered(put_off: Sequence[answers.Retry], rooms: Rooms, steps: Steps) -> Outcome:
+def _delivered(put_off: Sequence[answers.Retry], steps: Steps) -> Outcome:
     deliveries = steps.task.delivery
-    doubtful = [each for each in deliveries if each.status is DeliveryStatus.UNKNOWN]
-    waits = min((rooms.courier.waits(each) for each in doubtful), default=0)
-    if waits:
-        return Later("news from the provider are waited for", waits)
-    for delivery in doubtful:
-        return Wait(ask.doubtful(steps.task, delivery))
     if put_off:
         # What failed is tried again at its own pace, whatever else waits for the morning.
         soon = min(put_off, key=lambda each: (not each.spends, each.after or 0))

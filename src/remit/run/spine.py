@@ -21,7 +21,7 @@ from remit.run.delegate import delegate
 from remit.run.judge import written
 from remit.run.reflect import reflect
 from remit.run.rooms import Rooms, Written
-from remit.run.send import deliver
+from remit.run.send import deliver, settle_doubts
 from remit.run.work import Worked, work
 from remit.specialist.desk import is_code
 
@@ -30,6 +30,11 @@ MOST_FIXES = 3
 
 async def run(rooms: Rooms, steps: Steps) -> Outcome:
     """Take a task from plan to receipts. Each step survives a crash; none is done twice."""
+    return await settle_doubts(rooms, steps) or await _plan(rooms, steps)
+
+
+async def _plan(rooms: Rooms, steps: Steps) -> Outcome:
+    """Choose the way that the task goes."""
     plan = await steps.look("plan_step", rooms.plan, steps.task)
     if plan.precomposed:
         return await deliver(Written("", Author.OWNER), rooms, steps)

@@ -114,17 +114,18 @@ def _heeding(tx: Tx, task: Task, end: Ending) -> Ending:
 
     Whether a message arrived only he can know: that he is asked, and the cancel waits till then.
     """
-    if end.review is None and end.to is not Status.PAUSED:
-        return end
-    if not rows.task(tasks.find_row(tx, task.id)).cancel_requested:
+    asks = end.review is not None or end.to is Status.PAUSED
+    if not asks or not rows.task(tasks.find_row(tx, task.id)).cancel_requested:
         return end
     if end.review is not None and end.review.reason is Reason.AMBIGUOUS:
         return replace(end, settles=False)
-    if task.status is not Status.DELIVERING:
-        return replace(_CANCELLED, by=Actor.EXECUTOR, round=end.round)
+    if task.in_doubt:  # the next leg asks about that, and then it ends
+        return replace(end, outcome="parked", to=task.status, review=None, settles=False)
+    by = Actor.COURIER if task.status is Status.DELIVERING else Actor.EXECUTOR
     # Too late to cancel what is out: then it is done.
     out = all(each.status is DeliveryStatus.SENT for each in task.delivery)
-    return replace(_DONE if out else _CANCELLED, round=end.round)
+    done = out and task.status is Status.DELIVERING
+    return replace(_DONE if done else _CANCELLED, by=by, round=end.round)
 
 
 def _finished(task: Task, lease: Lease, end: Ending, now: datetime) -> dict[str, str | int | None]:
@@ -201,8 +202,12 @@ def cancel(tx: Tx, task_id: TaskId, now: datetime, *, hide: bool = False) -> Tas
         raise IllegalMove(task.id, task.status, Status.CANCELLED, task.allowed)
     if task.status in PAUSABLE - {Status.NEW, Status.READY}:
         return _wish(tx, task, "delete" if hide else "cancel", now)
+    asked = next((each for each in reviews.of_task(tx, task_id) if each.decision is None), None)
     reviews.close_all(tx, task_id, Actor.OWNER, now)
-    deliveries.doubt_unsettled(tx, task, now)
+    if task.resume_to is not None and reviews.has_other_doubts(task, asked):
+        # A message that may be out is asked about before the task ends; the next leg does that.
+        wish = "delete" if hide else "cancel"
+        return _order(tx, task, task.resume_to, now, due_at=now, wish=wish)
     cancelled = _order(tx, task, Status.CANCELLED, now)
     return tasks.delete(tx, task_id, now) if hide else cancelled
 
@@ -233,7 +238,7 @@ def _wish(tx: Tx, task: Task, wish: str | None, now: datetime) -> Task:
     return tasks.get(tx, task.id)
 
 
-def _order(
+def _order(  # noqa: PLR0913 - a guarded write names what it guards
     tx: Tx,
     task: Task,
     to: Status,
@@ -241,6 +246,7 @@ def _order(
     *,
     resume_to: Status | None = None,
     due_at: datetime | None = None,
+    wish: str | None = None,
 ) -> Task:
     task.check_move(to, Actor.OWNER)
     row = tx.one(
@@ -251,6 +257,7 @@ def _order(
             "to": to.value,
             "resume_to": resume_to.value if resume_to else None,
             "due_at": rows.millis(due_at),
+            "wish": wish,
             "completed_at": rows.ms(now) if to in TERMINAL else None,
             "now": rows.ms(now),
         },

@@ -20,6 +20,7 @@ from remit.store.database import Row, Tx
 QUEUE: Final = {priority: rank for rank, priority in enumerate(Priority)}
 UNRANKED: Final = 4
 POISON: Final = 3
+MOST_DOUBTS: Final = 100  # taken up at once beside everything else
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +37,9 @@ class Claim:
 class Wanted:
     """How many may be claimed, and what may not."""
 
-    room: int
+    room: int  # what is in doubt needs none
     sources: Mapping[str, int]  # how many more from each limited source
-    suspects: bool  # whether a task that was there when a process died may start
+    suspects: bool  # whether a task that was running when a process died may start
     ageing: timedelta  # waiting that outweighs one level of priority
 
 
@@ -103,20 +104,28 @@ def _choose(tx: Tx, wanted: Wanted, now: datetime) -> list[Row]:
         found += _due(tx, queue, now, limit, suspects=wanted.suspects, full=full)
     level = wanted.ageing / timedelta(milliseconds=1)
     found.sort(key=lambda row: rows.number(row["due_at"]) - level * rows.number(row["queue"]))
-    return _fitting(found, wanted)
+    return _fitting(_doubts(tx, now), found, wanted)
 
 
-def _fitting(found: Sequence[Row], wanted: Wanted) -> list[Row]:
-    """One a session, one suspect in all, no source above its limit."""
+def _doubts(tx: Tx, now: datetime, limit: int = MOST_DOUBTS) -> list[Row]:
+    return tx.all("list_due_doubts", {"now": rows.ms(now), "limit": limit})
+
+
+def _fitting(doubts: Sequence[Row], found: Sequence[Row], wanted: Wanted) -> list[Row]:
+    """One a session, one suspect in all, no source above its limit; first all that is in doubt.
+
+    A message that may be out only needs a look or a question, however crowded it is.
+    """
     left = dict(wanted.sources)
-    sessions: set[object] = set()
-    chosen: list[Row] = []
+    chosen = list({row["session_id"]: row for row in reversed(doubts)}.values())[::-1]
+    sessions: set[object] = {row["session_id"] for row in chosen}
+    most = len(chosen) + wanted.room
     suspected = False
     for row in found:
         source, suspect = str(row["source_kind"]), bool(row["crashes"])
         if row["session_id"] in sessions or left.get(source, 1) <= 0 or (suspect and suspected):
             continue
-        if len(chosen) == wanted.room:
+        if len(chosen) == most:
             break
         suspected |= suspect
         sessions.add(row["session_id"])
@@ -245,8 +254,10 @@ def _asked(row: Row, review_id: ReviewId) -> Review:
     )
 
 
-def any_due(tx: Tx, now: datetime) -> bool:
-    """Whether a claim is worth a write."""
+def any_due(tx: Tx, now: datetime, room: int) -> bool:
+    """Whether a claim is worth a write; without room only what is in doubt is."""
+    if not room:
+        return bool(_doubts(tx, now, 1))
     return any(
         tx.one("find_due", {"queue": queue, "now": rows.ms(now)}) for queue in range(UNRANKED)
     )

@@ -17,7 +17,7 @@ from remit.model.settled import Settle, Settled
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Task
 from remit.model.undo import AT_ONCE, Undo
-from remit.store import children, deferred, deliveries, events, permissions, rows, tasks
+from remit.store import children, deferred, events, permissions, rows, tasks
 from remit.store.database import Params, Tx
 
 
@@ -253,11 +253,13 @@ def _send_on(
     tx: Tx, task: Task, review: Review, decision: Decision, due: datetime, now: datetime
 ) -> None:
     to = _after(task, review, decision.answer)
+    # A message that may be out is asked about before the task ends; the next leg does that.
+    asks_first = to is Status.CANCELLED and has_other_doubts(task, review)
+    to = review.resume_to if asks_first else to
     if to is not task.status:
         task.check_move(to, Actor.OWNER)
     back = decision.answer is Answered.BACK
     if to is Status.CANCELLED:
-        deliveries.doubt_unsettled(tx, task, now)
         close_all(tx, task.id, Actor.OWNER, now)
     # What is said about whom a message goes to is for the courier; no brain is told an address.
     told = decision.answer is Answered.BACK or review.resume_to is not Status.DELIVERING
@@ -272,6 +274,7 @@ def _send_on(
             "completed_at": rows.ms(now) if to is Status.CANCELLED else None,
             "back": back,
             "said": said,
+            "wish": "cancel" if asks_first else None,
             "now": rows.ms(now),
         },
     )
@@ -282,6 +285,12 @@ def _send_on(
     if to is Status.CANCELLED:
         deferred.drop(tx, task, now)
         children.tell_parent(tx, task, to, None, now)
+
+
+def has_other_doubts(task: Task, asked: Review | None) -> bool:
+    """Whether a message of a task may be out, beside the one that a question is about."""
+    about = asked.about if asked is not None and asked.reason is Reason.AMBIGUOUS else None
+    return any(each.in_doubt and each.id != about for each in task.delivery)
 
 
 def _after(task: Task, review: Review, answer: Answered) -> Status:

@@ -77,6 +77,10 @@ class Memory:
     async def decided(self, key: str) -> Decision | None:
         return self.decisions.get(key)
 
+    async def declined(self, key: str) -> bool:
+        found = (each for known, each in self.decisions.items() if known.startswith(key))
+        return any(each.answer is Answered.DECLINE for each in found)
+
     def has(self, name: str) -> bool:
         return name in self._done or name in self._looked
 
