@@ -9,7 +9,6 @@ from typing import Final
 import pytest
 
 from remit.deliver.bridge import Bridge, Link
-from remit.deliver.pace import Pace
 from remit.errors import BadInput
 from remit.model.delivery import Accepted, Answer, Keeps, Locked, Parcel, Refused, Retry, Unknown
 from remit.ports import Channel
@@ -165,7 +164,6 @@ async def test_only_a_bridge_that_knows_ids_is_given_a_doubtful_message_again() 
         async with BridgeProvider(knows_ids=knows_ids) as provider, bridged(provider) as bridge:
             provider.orders = [Order(cut=Cut.BEFORE_ANSWER, accept=True), Order()]
             assert isinstance(await bridge.send(PARCEL), Unknown)
-            bridge._pace = Pace()
 
             assert await bridge.find(PARCEL) == found
             assert bridge.grace == (60 if knows_ids else 0)

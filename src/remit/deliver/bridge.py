@@ -6,7 +6,7 @@
     4xx {"error": "…"}                           it was not sent
 
 A bridge that sends under the id it is given knows a message again: the same id twice is one
-message. One that makes up its own cannot, and then what is in doubt stays in doubt.
+message. One that assigns its own ids cannot look one up; the delivery stays in doubt.
 """
 
 import re
@@ -87,6 +87,9 @@ class Bridge:
 
     async def send(self, parcel: Parcel) -> Answer:
         """Send the body as it is; never wait, never try again."""
+        return await self._give(parcel, paced=True)
+
+    async def _give(self, parcel: Parcel, *, paced: bool) -> Answer:
         to = parcel.recipient if parcel.recipient is not None else self._link.owner
         to = digits(to) if to is not None else None
         wrong = _wrong(parcel, to)
@@ -100,7 +103,7 @@ class Bridge:
             return Locked("The token of the bridge is no token at all. Set it anew.")
         now = self._clock.now()
         wait = self._pace.take(to, now)
-        if wait > 0:
+        if wait > 0 and paced:
             return Retry("It is too soon for the next message by the bridge.", wait, spends=False)
         fields = {"to": to, "text": parcel.body, "id": parcel.key}
         url = f"{self._link.url}/messages"
@@ -111,9 +114,10 @@ class Bridge:
         """What became of a message. A bridge that knows ids is asked by giving it the same again.
 
         Either it says that it has it, or it sends it now: under one id it sends one message. A no
-        is about this giving alone: the one in doubt may have arrived all the same.
+        is about this giving alone: the one in doubt may have arrived all the same. The pace of
+        sends does not hold it up: the send in doubt has taken its turn already.
         """
-        answer = await self.send(parcel) if self._link.knows_ids else None
+        answer = await self._give(parcel, paced=False) if self._link.knows_ids else None
         return answer if isinstance(answer, Accepted) else None
 
 
