@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from remit.model.review import Answered
 from remit.model.series import Missed
 from remit.model.status import Status
 from remit.settings import Schedule
 from remit.trigger.calendar.watch import Account
 from tests.live.caldav_servers import Server
 from tests.live.caldav_stage import DAY, HOUR, NINE, Phone, Stage, calendar_at, event, staged
+from tests.restoring import asked, restore, save
 
 _NAMES = count(1)
 SKIP = Schedule(missed=Missed.SKIP)
@@ -117,3 +119,56 @@ async def test_what_was_written_shortly_after_its_time_was_not_missed(
         await stage.live(HOUR / 2)
 
         assert list((await stage.fired()).values()) == [1]
+
+
+async def test_after_a_restore_starts_that_may_have_been_run_wait_for_a_word(
+    server: Server, tmp_path: Path
+) -> None:
+    """An event that was known, one that was written since the backup, and one that is to come."""
+    async with agenda(server, tmp_path, Schedule()) as (stage, phone):
+        await stage.look()
+        await phone.write("a", event("a", NINE + HOUR, "Report", "RRULE:FREQ=DAILY"))
+        await stage.look()
+        saved = save(stage.world, tmp_path / "saved")
+        await phone.write("b", event("b", NINE + 2 * HOUR, "Call Anna"))
+        await stage.live(2 * DAY + 3 * HOUR)
+        assert sum((await stage.fired()).values()) == 4
+
+        await stage.watch.close()
+        await restore(stage.world, saved)
+        stage.watch = stage._made()
+        await phone.write("c", event("c", stage.now + HOUR, "Ring Bert"))
+        await stage.live(2 * HOUR)
+
+        assert {uid for uid, _ in await stage.fired()} == {"c"}
+        questions = await asked(stage.world)
+        titles = sorted([(await stage.world.get(each.task_id)).title for each in questions])
+        assert titles == ["Call Anna", "Report"]  # one for all starts of a series
+        for review in questions:
+            await stage.world.decide(review, Answered.APPROVE)
+        await stage.live(HOUR)
+        assert sorted(uid for uid, _ in await stage.fired()) == ["a", "b", "c"]
+        assert set((await stage.fired()).values()) == {1}
+
+
+async def test_a_clock_that_was_far_ahead_for_two_minutes_costs_no_start_to_come(
+    server: Server, tmp_path: Path
+) -> None:
+    async with agenda(server, tmp_path, Schedule()) as (stage, phone):
+        await stage.look()
+        await phone.write("a", event("a", NINE + HOUR, "Report", "RRULE:FREQ=DAILY"))
+        await stage.live(2 * HOUR)
+        right = stage.now
+        stage.world.clock.jump(right + 400 * DAY)
+        await stage.live(timedelta(minutes=2))
+        stage.world.clock.jump(right + timedelta(minutes=2))
+        await stage.world.run()
+        before = await stage.fired()
+        await phone.write("b", event("b", right + 5 * HOUR, "Call Anna"))
+        await stage.live(3 * DAY)
+
+        new = await stage.fired() - before
+        assert sorted(f"{uid} {slot[:8]}" for uid, slot in new) == [
+            *("a 20260303", "a 20260304", "a 20260305", "b 20260302")
+        ]
+        assert set(new.values()) == {1}

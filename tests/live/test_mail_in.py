@@ -17,6 +17,7 @@ from remit.trigger.mail_watch import MailWatch
 from remit.wiring.ground import WallClock
 from tests.engine.rig import everything, until
 from tests.live.mail import PASSWORD, SERVERS, USER, Box, box
+from tests.restoring import asked, restore, save
 from tests.trigger.mails import ANNA, OWNER, STRANGER, US, mail_from
 
 WAIT: Final = timedelta(minutes=1)
@@ -88,6 +89,26 @@ async def test_what_was_there_before_is_left_alone_and_what_comes_is_read_once(
         found = await world.house.db.read(cues.latest)
     assert {each.fate for each in found} == {cues.Fate.STARTED, cues.Fate.IGNORED}
     assert all("Any time?" in str(each.body["text"]) for each in found)
+
+
+async def test_after_a_restore_a_mail_that_may_have_been_answered_waits_for_a_word(
+    tmp_path: Path, server: Box
+) -> None:
+    async with house(tmp_path, server) as world:
+        await watch(world).look()
+        saved = save(world, tmp_path / "saved")
+        await asyncio.to_thread(sent, server, "done")
+        assert await watch(world).look() == 1
+        world.clock.advance(WAIT)
+        await restore(world, saved)
+        assert [await watch(world).look(), await watch(world).look()] == [1, 0]
+        (task,) = await everything(world)
+        (review,) = await asked(world)
+        assert (review.task_id, task.source.ref) == (task.id, "<done@home.example>")
+
+        await asyncio.to_thread(sent, server, "fresh")
+        assert await watch(world).look() == 1
+        assert len(await asked(world)) == 1  # what comes after the first look is new
 
 
 async def test_a_folder_that_is_numbered_anew_gives_nothing_twice_and_loses_nothing(

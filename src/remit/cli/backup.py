@@ -51,13 +51,13 @@ def restore(
         with progress.working("Checking the backup"):
             held = store_backup.restore(file.absolute(), settings.database, clock.now())
     if json:
-        out.emit({"restored": str(file), "paused": held})
+        out.emit({"restored": str(file), "paused": held.paused, "asked": held.asked})
         return 0
-    out.line(f"Restored. {_held(held)}")
+    out.line(f"Restored. {_paused(held.paused)}{_asked(held.asked)}")
     return 0
 
 
-def _held(held: int) -> str:
+def _paused(held: int) -> str:
     if not held:
         return "Nothing was under way or due, so nothing was paused."
     were = "was" if held == 1 else "were"
@@ -65,6 +65,15 @@ def _held(held: int) -> str:
         f"{words.count(held, 'task')} {were} paused: what was under way or due by now may have "
         "been done since the backup, and sent. Look with `remit ls --status paused`, and let go on "
         "with `remit resume` what should."
+    )
+
+
+def _asked(held: int) -> str:
+    if not held:
+        return ""
+    return (
+        f" {words.count(held, 'repeating task')} may have run since the backup: `remit inbox` asks "
+        "whether to run each once more."
     )
 
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from remit.cli.out import Ink
 from remit.model.delivery import Delivery
-from remit.model.review import FIX, LESSON, MERGE, WORK, Answered, Review
+from remit.model.review import FIX, LESSON, MERGE, RESTORED, WORK, Answered, Review
 from remit.model.status import Status
 from remit.model.task import Task
 
@@ -52,6 +52,8 @@ _MEANT: Final = {
     (LESSON, Answered.DROP): "leave it out, and do not propose it for 30 days",
     (FIX, Answered.APPROVE): "fix it",
     (FIX, Answered.DECLINE): "leave it",
+    (RESTORED, Answered.APPROVE): "run it once",
+    (RESTORED, Answered.DECLINE): "leave it",
     (MERGE, Answered.APPROVE): "merge it",
     (MERGE, Answered.DROP): "leave it on its branch",
 }
@@ -132,7 +134,7 @@ def _way(review: Review, answer: Answered) -> str:
     if answer is Answered.DROP and review.needs_text(answer):
         said = f'{said} -m "…"'
     about = (review.about or "").partition(":")[0]
-    return f"{said}  ({says(review, answer)})" if about in (WORK, MERGE, LESSON, FIX) else said
+    return f"{said}  ({says(review, answer)})" if about in {each for each, _ in _MEANT} else said
 
 
 def says(review: Review, answer: Answered) -> str:

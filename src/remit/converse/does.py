@@ -66,7 +66,7 @@ class Doer:
             case What.ASK:
                 told = Told(meant.text, asks=_asks(meant, scene), refs=_refs(meant.tasks))
             case What.HEAR:
-                told = await self._hear(meant)
+                told = await self._hear(meant, scene.turn.said_at)
         return told
 
     # Acts ---------------------------------------------------------------------------------------
@@ -123,8 +123,8 @@ class Doer:
         how = records.stands(task, now, self.zone)
         return Told(f"Thank you. {records.title(task)}: {how}.", refs)
 
-    async def _hear(self, meant: Meant) -> Told:
-        heard = await self.ear.hear(meant.text, meant.ref)
+    async def _hear(self, meant: Meant, said_at: datetime) -> Told:
+        heard = await self.ear.hear(meant.text, meant.ref, said_at)
         question = heard.sort == "question"
         refs = tuple(TaskRef(task.id, Action.CREATED) for task in heard.tasks)
         if heard.tasks or heard.unasked:

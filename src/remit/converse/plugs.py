@@ -33,7 +33,7 @@ class Unclear:
 class Ear(Protocol):
     """Intake, as far as talk needs it."""
 
-    async def hear(self, text: str, ref: str) -> Understood:
+    async def hear(self, text: str, ref: str, said_at: datetime) -> Understood:
         """Store what the words ask for; the same ref twice is the same tasks."""
 
     def asks_for_work(self, text: str) -> bool:

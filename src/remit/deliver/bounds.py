@@ -35,7 +35,8 @@ class Bounds:
         """How many seconds an approval can be called back still, whatever woke the task."""
         if approved_at is None:
             return 0.0
-        return max(0.0, self.undo - (self.now() - approved_at).total_seconds())
+        left = self.undo - (self.now() - approved_at).total_seconds()
+        return left if 0 < left <= self.undo else 0.0  # a clock that was put right is no reason
 
     async def crowd(self, delivery: Delivery) -> str | None:
         """Why a message would be one too many today; None if it is not."""

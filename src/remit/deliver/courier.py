@@ -135,7 +135,8 @@ class Courier:
             return 0
         if not isinstance(channel, Reconciles):
             return 0
-        return max(0.0, channel.grace - (self._now() - delivery.doubted_at).total_seconds())
+        left = channel.grace - (self._now() - delivery.doubted_at).total_seconds()
+        return left if 0 < left <= channel.grace else 0  # a clock that was put right is no reason
 
     async def split(
         self, delivery: Delivery, parts: Sequence[str], ledger: Ledger, *, seen: bool = True

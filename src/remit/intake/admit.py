@@ -17,7 +17,7 @@ from remit.model.ids import Ids, TaskId
 from remit.model.plan import Became, Clause, Request, Rule
 from remit.model.task import Creator, Cue, Priority, Task, TaskType
 from remit.ports import Clock
-from remit.store import edits, tasks, through
+from remit.store import edits, restored, tasks, through
 from remit.store.database import Database, Tx
 
 MOST_TITLE: Final = 300
@@ -57,7 +57,7 @@ class Intake:
         """Store the task durably, then return it; the same cue twice is the same task."""
         cue = replace(cue, delivery=self._meant_for(cue.delivery))
         task = make(cue, self._ids, self._clock.now())
-        return await self._db.write(tasks.admit, task)
+        return await self._db.write(restored.admit, task, cue.said_at)
 
     async def edit(
         self,

@@ -76,7 +76,9 @@ class Ear:
         now = self._clock.now()
         made = [_task(each, message, n, self._ids, now) for n, each in enumerate(ledgers(found), 1)]
         asked = [review for task, each in made for review in asking(task, each, self._ids)]
-        stored = await self._db.write(messages.entrust, [task for task, _ in made], asked)
+        stored = await self._db.write(
+            messages.entrust, [task for task, _ in made], asked, message.said_at
+        )
         if stored[0].id != made[0][0].id:
             return await self._again(message, stored)
         return Heard(tuple(stored), tuple(asked), found.answer)

@@ -27,6 +27,7 @@ class Message:
     repeats: Repeats | None = None
     context: JsonMap = field(default_factory=dict)  # what is known of it besides
     taint: Taint = Taint.OWNER  # less, if others' words came along with his
+    said_at: datetime | None = None  # if that may be long ago
 
 
 @dataclass(frozen=True, slots=True)

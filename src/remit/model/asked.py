@@ -8,7 +8,7 @@ from typing import Final
 from remit.model.codec import from_json
 from remit.model.delivery import DeliveryStatus
 from remit.model.permit import Permission
-from remit.model.review import FIX, LESSON, MERGE, SEND, Review
+from remit.model.review import FIX, LESSON, MERGE, RESTORED, SEND, Review
 from remit.model.status import Reason, Status
 from remit.model.task import Task
 
@@ -36,6 +36,7 @@ _ABOUT: Final[Mapping[str, Asks]] = {
     MERGE: Asks("merge", "What others wrote comes into your folder only with your yes."),
     FIX: Asks("fix", "What was checked last failed; it is mended only with your yes."),
     LESSON: Asks("lesson", "Your rules and guidelines change only with your yes."),
+    RESTORED: Asks("restored", "What may have run before a restore runs only with your yes."),
     "budget": Asks("budget", "It would cost more than the settings allow."),
 }
 _REASONS: Final[Mapping[Reason, Asks]] = {

@@ -48,12 +48,14 @@ ABOUT: Final[dict[str, tuple[Answered, ...]]] = {
     "work": (_BACK, _ARRIVED, _DROP, _DECLINE),
     "fix": (_APPROVE, _DECLINE),
     "lesson": (_APPROVE, _DROP, _DECLINE),
+    "restored": (_APPROVE, _DECLINE),
 }
 
 WORK: Final = "work"  # everybody who could do it has tried
 MERGE: Final = "merge"  # `merge:<branch>`: proven work, on its way to the owner's own folder
 FIX: Final = "fix"  # what was checked when its group ended failed; shall it be mended
 LESSON: Final = "lesson"  # `lesson:<key>`: a change of the owner's own rules or guidelines
+RESTORED: Final = "restored"  # it may have run before a backup was restored
 SEND: Final = "send"  # `send:{…}`: to whom it would go, as it is kept if he says always
 
 NEEDS_TEXT: Final = frozenset({Answered.EDIT, Answered.BACK, Answered.ANSWER})
@@ -78,7 +80,8 @@ class Review:
     question: str
     resume_to: Status
     evidence: str = ""
-    # The delivery, or `call:…`, `send:…`, `budget`, `merge:…`, `work`, `fix`, `lesson:…`.
+    # The delivery, or `call:…`, `send:…`, `budget`, `merge:…`, `work`, `fix`, `lesson:…`,
+    # `restored`.
     about: str | None = None
     digest: str | None = None  # what exactly would be approved
     id: ReviewId | None = None

@@ -93,6 +93,7 @@ class Cue:
     assigned_agent: str | None = None
     created_by: Creator = Creator.USER
     taint: Taint = Taint.OWNER
+    said_at: datetime | None = None  # when what asks for it came in, if that may be long ago
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

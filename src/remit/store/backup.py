@@ -4,6 +4,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from remit.model.codec import Json, stamp
 from remit.model.event import Entry, Kind
 from remit.model.ids import TaskId
 from remit.model.status import Actor
-from remit.store import events, glance, home, notices, rows
+from remit.store import cues, events, glance, home, notices, restored, rows
 from remit.store.connection import SqliteTx, connect, trouble
 from remit.store.database import Tx
 
@@ -38,11 +39,20 @@ def save(source: Path, folder: Path, now: datetime, progress: Callable[[float], 
     return target
 
 
-def restore(saved: Path, target: Path, now: datetime) -> int:
+@dataclass(frozen=True, slots=True)
+class Held:
+    """How many tasks wait for the owner after a restore: some are paused, some are asked about."""
+
+    paused: int
+    asked: int
+
+
+def restore(saved: Path, target: Path, now: datetime) -> Held:
     """Put a backup in place of the database, which is kept beside it.
 
     Between the backup and now, what was due may have been done and sent. So everything that was
-    under way or due by now is paused, and the owner decides; return how many tasks that are.
+    under way or due by now waits for the owner. What a series, a calendar or a door puts in later
+    and may have put in before is asked about then (`store.restored`).
     """
     if not saved.is_file():
         raise BadInput(f"There is no backup {saved}.")
@@ -87,16 +97,20 @@ def _copy(source: Path, partial: Path, now: datetime, progress: Callable[[float]
         writer.execute("INSERT OR REPLACE INTO meta VALUES ('backup_at', ?)", (stamp(now),))
 
 
-def _hold_back(tx: Tx, now: datetime) -> int:
+def _hold_back(tx: Tx, now: datetime) -> Held:
     number = incarnation(tx) + 1
     tx.run("set_meta", {"key": "incarnation", "value": str(number)})
     entry = Entry(Kind.STORE_RESTORED, Actor.OWNER, {"incarnation": number})
     events.append(tx, None, 0, entry, now)
-    tx.run("doubt_all_sends", {"why": "restored from a backup; it may be out already"})
+    restored.note(tx, now)
+    cues.mark_restored(tx, now)
+    why = "restored from a backup; it may be out already"
+    tx.run("doubt_all_sends", {"why": why, "now": rows.ms(now)})
     notices.doubt_all(tx)
     # Who was shut out since the backup was made stays out: all come in anew.
     tx.run("revoke_all_tokens", {"now": rows.ms(now)})
     tx.run("end_all_sign_ins", {"now": rows.ms(now)})
+    asked = restored.hold_due_slots(tx, now)
     found = tx.all("pause_due_tasks", {"now": rows.ms(now)})
     for row in found:
         was = str(row["resume_to"])
@@ -104,7 +118,7 @@ def _hold_back(tx: Tx, now: datetime) -> int:
         place = rows.number(row["events"])
         moved = Entry(Kind.TASK_MOVED, Actor.OWNER, data)
         events.append(tx, TaskId(str(row["id"])), place, moved, now)
-    return len(found)
+    return Held(len(found), asked)
 
 
 def _swap(fresh: Path, target: Path, now: datetime) -> None:

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from remit.model.codec import JsonMap, text_of
+from remit.model.codec import JsonMap, stamp, text_of
 from remit.model.ids import TaskId
 from remit.model.task import Source
 from remit.store import rows
@@ -21,6 +21,7 @@ from remit.store.database import Params, Row, Tx
 
 MOST_IDLE: Final = 100  # kept in an hour of one door, of what starts nothing
 _HOUR: Final = timedelta(hours=1)
+RESTORED: Final = "restored"  # in a mark: when a backup was put in place
 _MARK: Final = "door:"
 _UNKEPT: Final = "unkept:"
 _LAST: Final = "\U0010ffff"
@@ -73,6 +74,7 @@ class Kept:
     why: str = ""
     task_id: TaskId | None = None
     stored: bool = True
+    said_at: datetime | None = None
 
     @property
     def name(self) -> str:
@@ -158,6 +160,13 @@ def keep_mark(tx: Tx, door: str, said: JsonMap) -> None:
     tx.run("set_meta", {"key": _MARK + door, "value": text_of(said)})
 
 
+def mark_restored(tx: Tx, now: datetime) -> None:
+    """Note at every door that was read how far that what comes next may have come before."""
+    for row in tx.all("list_meta", {"begin": _MARK, "end": _MARK + _LAST}):
+        said: JsonMap = json.loads(str(row["value"]))
+        tx.run("set_meta", {"key": row["key"], "value": text_of(said | {RESTORED: stamp(now)})})
+
+
 def _over(tx: Tx, arrival: Arrival, caps: Caps, now: datetime, day: datetime) -> str | None:
     """Which limit keeps it from starting; None if none does."""
     asked: Params = {
@@ -212,4 +221,5 @@ def _kept(row: Row) -> Kept:
         fate=rows.word(Fate, row["fate"]),
         why=str(row["why"] or ""),
         task_id=TaskId(str(row["task_id"])) if row["task_id"] else None,
+        said_at=rows.moment(row["said_at"]),
     )

@@ -1,23 +1,26 @@
 """The tasks of one message: stored together with their questions, or not at all."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from itertools import count
 
 from remit.errors import KeyReused
 from remit.model.review import Review
 from remit.model.status import Actor
 from remit.model.task import Source, Task
-from remit.store import reviews, tasks
+from remit.store import restored, reviews, tasks
 from remit.store.database import Row, Tx
 
 
-def entrust(tx: Tx, made: Sequence[Task], asked: Sequence[Review]) -> list[Task]:
+def entrust(
+    tx: Tx, made: Sequence[Task], asked: Sequence[Review], said_at: datetime | None = None
+) -> list[Task]:
     """Store what a message became; the same message again returns what it became before."""
     before = of_message(tx, made[0].source)
     if before:
         return before
     for task in made:
-        if tasks.admit(tx, task).id != task.id:
+        if restored.admit(tx, task, said_at).id != task.id:
             raise KeyReused(task.source.ref)  # by a message that was called so itself
     for review in asked:
         reviews.open_review(tx, review, Actor.INTAKE, made[0].created_at)

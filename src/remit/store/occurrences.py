@@ -206,6 +206,12 @@ def skip(tx: Tx, each: Occurrence, why: str, now: datetime) -> None:
     calendars.tell(tx, each.account, {"what": "skipped", **told}, why, now)
 
 
+def plan_again(tx: Tx, row: Row) -> None:
+    """Plan a start to come that was dropped while the clock was wrong."""
+    was = _occurrence(row)
+    _revive(tx, was, replace(was, state=State.PLANNED, task_id=None, why=None))
+
+
 def prune(tx: Tx, before: datetime) -> int:
     """Forget what was dropped and lay before a moment: it was written down, and starts no more."""
     return tx.run("prune_occurrences", {"before": rows.ms(before)})

@@ -12,7 +12,7 @@ from remit.model.event import Entry, Kind
 from remit.model.ids import ReviewId, TaskId
 from remit.model.permit import Permission
 from remit.model.reply import Policy
-from remit.model.review import SEND, Answered, Decision, Review
+from remit.model.review import RESTORED, SEND, Answered, Decision, Review
 from remit.model.settled import Settle, Settled
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Task
@@ -125,6 +125,12 @@ def close_all(tx: Tx, task_id: TaskId, by: Actor, now: datetime) -> None:
     for review in of_task(tx, task_id):
         if review.decision is None:
             _write(tx, review, Decision(Answered.DECLINE, by=by.value), now, closed_by=by)
+
+
+def about_restore(tx: Tx, task_id: TaskId) -> Review | None:
+    """The open question whether a task shall run that may have run before a restore."""
+    asked = (each for each in of_task(tx, task_id) if each.about == RESTORED)
+    return next((each for each in asked if each.decision is None), None)
 
 
 def approved(tx: Tx, task: Task) -> Review | None:

@@ -13,7 +13,7 @@ from remit.model.plan import Item
 from remit.model.series import Missed, Overlap, Repeats, Series
 from remit.model.task import Creator, Task, TaskType
 from remit.store import rows
-from remit.store.database import Row, Tx
+from remit.store.database import Params, Row, Tx
 
 
 def begin(tx: Tx, task: Task) -> Task:
@@ -36,7 +36,7 @@ def id_of(first: TaskId) -> SeriesId:
 
 def get(tx: Tx, series_id: SeriesId) -> Series | None:
     row = tx.one("get_series", {"id": series_id})
-    return _series(tx, row) if row else None
+    return of_row(tx, row) if row else None
 
 
 def find(tx: Tx, series_id: SeriesId) -> Series:
@@ -51,7 +51,7 @@ def every(
 ) -> list[Series]:
     """What comes back, oldest first; what has ended only if it is asked for."""
     wanted = {"ended": ended, "after": after or "", "limit": limit}
-    return [_series(tx, row) for row in tx.all("list_series", wanted)]
+    return [of_row(tx, row) for row in tx.all("list_series", wanted)]
 
 
 def ids_like(tx: Tx, prefix: str) -> list[SeriesId]:
@@ -63,7 +63,7 @@ def ids_like(tx: Tx, prefix: str) -> list[SeriesId]:
 def due(tx: Tx, now: datetime, limit: int) -> list[Series]:
     """Those whose last occurrence is due, so that the next one must be put in."""
     found = tx.all("list_due_series", {"now": rows.ms(now), "limit": limit})
-    return [_series(tx, row) for row in found]
+    return [of_row(tx, row) for row in found]
 
 
 def soonest(tx: Tx, now: datetime) -> datetime | None:
@@ -116,9 +116,11 @@ def _template(first: Task) -> str:
     return text_of({name: part for name, part in parts.items() if part})
 
 
-def _series(tx: Tx, row: Row) -> Series:
+def of_row(tx: Tx, row: Row) -> Series:
     template: JsonMap = json.loads(str(row["template"]))
-    skips = tx.all("list_coming_skips", {"series": row["id"], "after": row["last_at"]})
+    later: Params = {"series": row["id"], "after": row["last_at"]}
+    skips = [skip["from_at"] for skip in tx.all("list_coming_skips", later)]
+    skips += [taken["slot_at"] for taken in tx.all("list_taken_slots", later)]
     return Series(
         id=SeriesId(str(row["id"])),
         session_id=SessionId(str(row["session_id"])),
@@ -129,7 +131,7 @@ def _series(tx: Tx, row: Row) -> Series:
         ended_at=rows.moment(row["ended_at"]),
         why=rows.text(row["why"]),
         paused_at=rows.moment(row["paused_at"]),
-        skips=tuple(rows.at(skip["from_at"]) for skip in skips),
+        skips=tuple(map(rows.at, skips)),
         missed=rows.word(Missed, row["missed"]) if row["missed"] else None,
         overlap=rows.word(Overlap, row["overlap"]) if row["overlap"] else None,
     )

@@ -11,11 +11,12 @@ from remit.model.ids import SeriesId, TaskId
 from remit.model.series import Fate, Overlap, Series
 from remit.model.status import Actor, Status
 from remit.model.task import Task
-from remit.store import children, events, moves, reviews, rows, tasks
+from remit.store import children, events, moves, restored, reviews, rows, tasks
 from remit.store.database import Cell, Row, Tx
 
 NOT_BEGUN: Final = "it had not begun when the next one was due"
 ASLEEP: Final = "Remit was not running, or the machine slept"
+BEFORE_RESTORE: Final = "it may have run before a backup was restored"
 AT_WORK: Final = "the one before it was still open"
 _OVERLAP: Final = "overlap"  # in `meta`: what holds for a series that has no word of its own
 
@@ -44,6 +45,7 @@ class Step:
     missed: bool = False  # they are too old because nobody was there
     overlap: Overlap = Overlap.QUEUE_ONE
     held: datetime | None = None  # what is overdue does not begin before
+    asks: bool = False  # of what was due before a restore one is made, and asked about
 
 
 def advance(tx: Tx, series: Series, step: Step, now: datetime) -> bool:
@@ -64,7 +66,9 @@ def advance(tx: Tx, series: Series, step: Step, now: datetime) -> bool:
         return False
     for task in step.made:
         tasks.admit(tx, task)
-    _pass_over_old(tx, series.id, step, now)
+    passed = _pass_over_old(tx, series.id, step, now)
+    if step.asks:
+        _ask(tx, step, passed)
     _meet(tx, series.id, step, now)
     if step.held is not None:
         place: dict[str, Cell] = {
@@ -158,14 +162,34 @@ def write_skip(tx: Tx, series_id: SeriesId, skipped: Skipped, now: datetime) -> 
     )
 
 
-def _pass_over_old(tx: Tx, series_id: SeriesId, step: Step, now: datetime) -> None:
-    """What has not begun and is too old is not run; it is written down why."""
+def _pass_over_old(tx: Tx, series_id: SeriesId, step: Step, now: datetime) -> list[datetime]:
+    """What has not begun and is too old is not run; it is written down why. Return its slots."""
     before = step.before or step.latest
-    wanted: dict[str, Cell] = {"series": series_id, "slot": rows.ms(before), "now": rows.ms(now)}
+    wanted = _wanted(series_id, rows.ms(before), now, restored=step.asks)
     why, fate = (ASLEEP, Fate.MISSED) if step.missed else (NOT_BEGUN, Fate.SKIPPED)
+    why = BEFORE_RESTORE if step.asks else why
+    passed: list[datetime] = []
     for row in _unbegun(tx, wanted)[step.keeps :]:
         task_id, left = TaskId(str(row["task"])), _one(rows.at(row["slot_at"]), why, fate)
         _leave_out(tx, series_id, task_id, str(row["status"]), left, now)
+        passed.append(left.first)
+    return passed
+
+
+def _ask(tx: Tx, step: Step, passed: Sequence[datetime]) -> None:
+    """One question for all slots that may have run before a restore."""
+    missed = step.skipped
+    firsts = [*passed, *([missed.first] if missed else [])]
+    for task in step.made:
+        assert task.slot is not None  # noqa: S101 - an occurrence has a slot
+        count = 1 + len(passed) + (missed.slots if missed else 0)
+        restored.hold(tx, task, others=restored.Slots(min([*firsts, task.slot]), count))
+
+
+def _wanted(
+    series_id: SeriesId, slot: int, now: datetime, *, restored: bool = False
+) -> dict[str, Cell]:
+    return {"series": series_id, "slot": slot, "now": rows.ms(now), "restored": restored}
 
 
 def _meet(tx: Tx, series_id: SeriesId, step: Step, now: datetime) -> None:
@@ -179,8 +203,7 @@ def _meet(tx: Tx, series_id: SeriesId, step: Step, now: datetime) -> None:
             if row["wish"] in (None, "pause"):
                 moves.cancel(tx, TaskId(str(row["id"])), now)
     elif found:
-        after: dict[str, Cell] = {"series": series_id, "slot": slot + 1, "now": rows.ms(now)}
-        for row in _unbegun(tx, after)[:1]:
+        for row in _unbegun(tx, _wanted(series_id, slot + 1, now))[:1]:
             if row["slot_at"] == slot:
                 task_id, left = TaskId(str(row["task"])), _one(step.latest, AT_WORK)
                 _leave_out(tx, series_id, task_id, str(row["status"]), left, now)

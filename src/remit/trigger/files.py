@@ -11,6 +11,7 @@ import os
 import stat
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -39,6 +40,7 @@ class Found:
     digest: str
     size: int
     text: str
+    came_at: datetime | None = None  # when it was last put there or changed
 
 
 class FolderWatch:
@@ -111,14 +113,16 @@ def opened(folder: Folder, name: str) -> Found | None:
         file = os.open(Path(folder.path) / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return None
-    if not stat.S_ISREG(os.fstat(file).st_mode):
+    state = os.fstat(file)
+    if not stat.S_ISREG(state.st_mode):
         os.close(file)
         return None
     with os.fdopen(file, "rb") as content:
         raw = content.read(folder.largest + 1)
     if len(raw) > folder.largest:
         return None
-    return Found(name, hashlib.sha256(raw).hexdigest(), len(raw), _text(raw))
+    came_at = datetime.fromtimestamp(state.st_ctime, UTC)
+    return Found(name, hashlib.sha256(raw).hexdigest(), len(raw), _text(raw), came_at)
 
 
 def arrival(name: str, found: Found) -> Arrival:
@@ -131,7 +135,8 @@ def arrival(name: str, found: Found) -> Arrival:
         "text": found.text,
     }
     whose = hashlib.sha256(os.fsencode(found.name)).hexdigest()[:12]
-    return Arrival(ref=f"folder:{name} {whose} {found.digest}", door=f"folder:{name}", body=body)
+    ref = f"folder:{name} {whose} {found.digest}"
+    return Arrival(ref=ref, door=f"folder:{name}", body=body, said_at=found.came_at)
 
 
 def cue(kept: Kept, folder: Folder) -> Cue:

@@ -11,10 +11,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final, ParamSpec, Self, TypeVar
 
 from remit.errors import BadInput, StoreTrouble
-from remit.model.codec import JsonMap, from_json, to_json
+from remit.model.codec import JsonMap, from_json, moment, to_json
 from remit.ports import Clock
 from remit.settings.doors import Door
 from remit.store import cues
@@ -105,15 +106,18 @@ class MailWatch:
         before = await self._db.read(cues.mark, self._door)
         mark = from_json(Mark, before["mark"]) if before.get("mark") else None
         fresh = await hand.do(hand.line.fresh, mark, self._clock.now())
+        # After a restore it is not known which of these were taken in before.
+        again = {name: told for name, told in before.items() if name == cues.RESTORED}
+        said_at = moment(str(again[cues.RESTORED])) if again else None
         for at in range(0, len(fresh.uids), _PAGE):
             page = fresh.uids[at : at + _PAGE]
-            await self._take(hand, page)
+            await self._take(hand, page, said_at)
             if not fresh.again:
-                await self._keep(replace(fresh.mark, uid=page[-1]))
-        await self._keep(fresh.mark)
+                await self._keep(replace(fresh.mark, uid=page[-1]), again)
+        await self._keep(fresh.mark, {})
         return len(fresh.uids)
 
-    async def _take(self, hand: "_Hand", uids: Sequence[int]) -> None:
+    async def _take(self, hand: "_Hand", uids: Sequence[int], said_at: datetime | None) -> None:
         heads = await hand.do(hand.line.heads, uids)
         for uid in uids:
             if uid not in heads:
@@ -124,7 +128,7 @@ class MailWatch:
             if await self._is_read(arrival):
                 raw = await hand.do(hand.line.whole, uid)
                 arrival = self._plugs.told(arrival, mail.letter(raw, self._authserv_id))
-            await self._take_one(arrival)
+            await self._take_one(replace(arrival, said_at=said_at or arrival.said_at))
 
     async def _is_read(self, arrival: Arrival) -> bool:
         """Whether its words are fetched: of a flood they are not."""
@@ -141,8 +145,8 @@ class MailWatch:
         except Exception:  # noqa: BLE001 - see above; it is logged
             _LOG.exception("A mail that came by %s could not be taken in.", self._door)
 
-    async def _keep(self, mark: Mark) -> None:
-        said: JsonMap = {"mark": to_json(mark)}
+    async def _keep(self, mark: Mark, more: JsonMap) -> None:
+        said: JsonMap = {"mark": to_json(mark), **more}
         await self._db.write(cues.keep_mark, self._door, said)
 
     async def _complain(self, error: Exception) -> None:

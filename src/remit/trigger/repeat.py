@@ -8,6 +8,7 @@ way to it. What is to happen instead, the settings say, or the series itself.
 
 import asyncio
 import hashlib
+import logging
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,12 +23,14 @@ from remit.model.series import ON_TIME, Fate, Missed, Overlap, Series
 from remit.model.task import Source, Task
 from remit.ports import Clock
 from remit.settings import Schedule
-from remit.store import occurrences, series, slots
+from remit.store import clock as wrong_clock
+from remit.store import occurrences, restored, series, slots
 from remit.store.database import Database
 from remit.store.slots import Skipped, Step
 from remit.system.background import Background, wait_at_most
 
 LOOP: Final = "recurring tasks"
+_LOG: Final = logging.getLogger("remit.schedule")
 LONGEST_NAP: Final = 30.0  # so late may a clock be noticed that was set, or a machine that slept
 _NEWS_PAUSE: Final = 1.0
 _TROUBLE_PAUSE: Final = 1.0
@@ -54,6 +57,8 @@ class Repeater:
         self._rules = rules
         self._heed = heed
         self._background = background
+        self._restored: datetime | None = None  # when a backup was put in place
+        self._seen: datetime | None = None  # what the clock said at the last look
         self._due: datetime | None = None  # when a series is due next, as far as was looked
         self._news = asyncio.Event()  # something was written since the last look
         db.on_commit(lambda _: self._news.set())
@@ -61,6 +66,9 @@ class Repeater:
     async def start(self) -> None:
         """Catch up, then watch. To be called before the engine starts, which runs what is due."""
         await self._db.write(slots.keep_rule, self._rules.overlap)
+        self._restored = await self._db.read(restored.restored_at)
+        if await self._db.read(wrong_clock.was_ahead, self._clock.now()):
+            await self._put_right(self._clock.now())
         await self._miss_events()
         await self.catch_up()
         self._background.start(LOOP, self._watching)
@@ -73,6 +81,9 @@ class Repeater:
         """Put in every occurrence that must be there by now; say when the next one must be."""
         self._news.clear()
         now = self._clock.now()
+        if self._went_back(now):
+            await self._put_right(now)
+        self._seen = now
         crowd = 0
         while found := await self._db.read(series.due, now, _PAGE):
             crowd += sum(now - each.last > ON_TIME for each in found)
@@ -84,10 +95,24 @@ class Repeater:
         self._due = await self._db.read(series.soonest, now)
         return self._due
 
+    def _went_back(self, now: datetime) -> bool:
+        """Whether the clock was set back since the last look, and not by a little."""
+        return self._seen is not None and now < self._seen - wrong_clock.BOUND
+
+    async def _put_right(self, now: datetime) -> None:
+        """The clock was ahead: reckon anew what was reckoned by it."""
+        _LOG.warning("The clock was ahead and was put right; what waits for it is planned anew.")
+        for ahead in await self._db.write(wrong_clock.put_right, now):
+            made = [
+                _again(occurrence(ahead.series, slot, self._ids, now), now)
+                for _, slot in ahead.gone
+            ]
+            await self._db.write(wrong_clock.rewind, ahead, made, now)
+
     async def _advance(self, each: Series, now: datetime, *, crowd: bool) -> None:
         hold = _spread(each.id, self._rules.stagger) if crowd else timedelta(0)
         try:
-            step = following(each, self._ids, now, self._rules, hold)
+            step = following(each, self._ids, now, self._rules, hold, self._restored)
         except BadInput as bad:
             # One series that cannot be read any more must not keep the others waiting.
             await self._db.write(series.end, each.id, str(bad), now)
@@ -119,6 +144,8 @@ class Repeater:
     async def _until_due(self) -> None:
         """Wait till a series is due by the clock on the wall, or may be: idle is idle."""
         while self._due is None or self._due > self._clock.now():
+            if self._went_back(self._clock.now()):
+                return
             if self._news.is_set():
                 # It may be a new series. The next occurrence of one need not be there at once, so
                 # one look is enough for all that is written meanwhile.
@@ -128,9 +155,17 @@ class Repeater:
             await self._nap()
 
     async def _nap(self) -> None:
-        left = None if self._due is None else (self._due - self._clock.now()).total_seconds()
-        nap = None if left is None else min(max(left, 0), LONGEST_NAP)
+        left = LONGEST_NAP
+        if self._due is not None:
+            left = (self._due - self._clock.now()).total_seconds()
+        nap = min(max(left, 0), LONGEST_NAP)
         await wait_at_most(self._news, self._clock.sleep, nap)
+
+
+def _again(task: Task, now: datetime) -> Task:
+    """An occurrence for a slot whose first one has ended; under another name, for it is new."""
+    ref = f"{task.source.ref}#{stamp(now)}"
+    return replace(task, source=Source(task.source.kind, ref))
 
 
 def following(
@@ -139,16 +174,19 @@ def following(
     now: datetime,
     rules: Schedule = _PLAIN,
     hold: timedelta = timedelta(0),
+    restored_at: datetime | None = None,
 ) -> Step:
     """How a series goes on at a moment; the order of its slots is the only thing that counts.
 
-    What is overdue does not begin before `hold` has passed: others are overdue as well.
+    What is overdue does not begin before `hold` has passed: others are overdue as well. Of what was
+    due before a restore the latest is put in, to be asked about.
     """
     missed, overlap = each.missed or rules.missed, each.overlap or rules.overlap
     found = _look(each, now, rules.most)
     latest = found.due[-1] if found.due else each.last
     absent, runs = now - each.last > ON_TIME, _is_run(missed, now - latest, rules)
-    wanted = chosen(found.due, now, missed, rules)
+    wanted = chosen(found.due, now, missed, rules, restored_at)
+    asks = bool(wanted) and restored_at is not None and wanted[0] <= restored_at
     held = now + hold if absent and hold else None
     made = [occurrence(each, slot, ids, now, planned=held) for slot in wanted]
     if found.coming:
@@ -158,13 +196,14 @@ def following(
     return Step(
         latest,
         tuple(made),
-        found.passed(len(wanted)),
+        found.passed(len(wanted), slots.BEFORE_RESTORE if asks else slots.ASLEEP),
         over=found.coming is None,
         before=latest if runs else latest + _INSTANT,
-        keeps=max(rules.most, 1) - 1 if waits else 0,  # and the latest
+        keeps=max(rules.most, 1) - 1 if waits and not asks else 0,  # and the latest
         missed=absent,
         overlap=overlap,
         held=held if runs else None,
+        asks=asks,
     )
 
 
@@ -178,12 +217,12 @@ class _Found:
     coming: datetime | None
     later: Iterator[datetime]
 
-    def passed(self, wanted: int) -> Skipped | None:
+    def passed(self, wanted: int, why: str) -> Skipped | None:
         """Those before the ones that are wanted."""
         if self.first is None or self.count == wanted:
             return None
         last = self.due[len(self.due) - wanted - 1]
-        return Skipped(self.first, last, self.count - wanted, fate=Fate.MISSED)
+        return Skipped(self.first, last, self.count - wanted, why, Fate.MISSED)
 
 
 def _look(each: Series, now: datetime, most: int) -> _Found:
@@ -198,12 +237,21 @@ def _look(each: Series, now: datetime, most: int) -> _Found:
 
 
 def chosen(
-    due: Sequence[datetime], now: datetime, missed: Missed, rules: Schedule
+    due: Sequence[datetime],
+    now: datetime,
+    missed: Missed,
+    rules: Schedule,
+    restored_at: datetime | None = None,
 ) -> list[datetime]:
-    """Which of the slots that are due are run; the others were missed."""
+    """Which of the slots that are due are run; the others were missed.
+
+    Of those before a restore only the last is: the owner is asked once about them all.
+    """
     if not due or not _is_run(missed, now - due[-1], rules):
         return []
-    return list(due[-max(rules.most, 1) if missed is Missed.RUN_ALL else -1 :])
+    wanted = list(due[-max(rules.most, 1) if missed is Missed.RUN_ALL else -1 :])
+    before = sum(restored_at is not None and slot <= restored_at for slot in wanted)
+    return wanted[max(before - 1, 0) :]
 
 
 def _is_run(missed: Missed, age: timedelta, rules: Schedule) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -31,6 +32,7 @@ from remit.trigger.mail_watch import MailWatch, Plugs
 from remit.trigger.people import Person
 from remit.wiring.door_plugs import DoorPlugs
 
+_RETRIES: Final = timedelta(days=1)
 _MOST_REF: Final = 400  # characters of an id that name a task
 
 
@@ -92,7 +94,8 @@ class Entrance:
         return await self.keeper.take(called.arrival(name, settings, event), called.caps(settings))
 
     async def _begin_call(self, name: str, settings: Hook, kept: Kept) -> Begun:
-        return await self._start(called.cue(kept, name, settings))
+        # A caller may send again for a day what it does not know to have come.
+        return await self._start(called.cue(kept, name, settings), kept.heard_at - _RETRIES)
 
     # Files --------------------------------------------------------------------------------------
 
@@ -104,7 +107,7 @@ class Entrance:
         return FolderWatch(name, folder, take, ground.clock, ground.background)
 
     async def _begin_file(self, folder: Folder, kept: Kept) -> Begun:
-        return await self._start(files.cue(kept, folder))
+        return await self._start(files.cue(kept, folder), kept.said_at)
 
     # People -------------------------------------------------------------------------------------
 
@@ -165,7 +168,8 @@ class Entrance:
         # An id is anybody's word: under one that is another's, or nobody's, stands no mail but his.
         if kept.body.get("verified") is not True or taken not in (None, kept.sender):
             source = Source(SourceKind.EMAIL, f"{source.ref} {kept.name}")
-        return await self._start(people.cue(kept, door, source, about[1] if about else None))
+        cue = people.cue(kept, door, source, about[1] if about else None)
+        return await self._start(cue, kept.said_at)
 
     async def _heard(self, kept: Kept) -> Begun:
         """What the owner wrote: an answer goes on with its task, what asks for work is work."""
@@ -179,7 +183,13 @@ class Entrance:
         if not said.text.strip():
             return Begun(Fate.IGNORED, why="it has no words of yours")
         source = Source(SourceKind.EMAIL, str(kept.body.get("id") or kept.ref)[:_MOST_REF])
-        message = Message(text=said.text, source=source, context=said.context, taint=said.taint)
+        message = Message(
+            text=said.text,
+            source=source,
+            context=said.context,
+            taint=said.taint,
+            said_at=kept.said_at,
+        )
         found = await self._plugs.intake.hear(message)
         if found.tasks:
             return Begun(Fate.STARTED, found.tasks[0].id)
@@ -204,7 +214,7 @@ class Entrance:
             return Begun(Fate.IGNORED, why="who wrote is not in your book")
         kept = replace(kept, body=kept.body | {"who": people.CONTACT, "person": who.name})
         source = Source(SourceKind.WHATSAPP, kept.ref.rpartition(" ")[2][:_MOST_REF])
-        return await self._start(people.cue(kept, door, source))
+        return await self._start(people.cue(kept, door, source), kept.said_at)
 
     def _who(self, channel: str, address: str) -> Person | None:
         """Whom the book has under an address; a book that cannot be read knows nobody."""
@@ -226,8 +236,8 @@ class Entrance:
     async def _take(self, caps: Caps, arrival: Arrival) -> Kept:
         return await self.keeper.take(arrival, caps)
 
-    async def _start(self, cue: Cue) -> Begun:
-        task = await self._plugs.intake.admit(cue)
+    async def _start(self, cue: Cue, said_at: datetime | None) -> Begun:
+        task = await self._plugs.intake.admit(replace(cue, said_at=said_at))
         return Begun(Fate.STARTED, task.id)
 
 

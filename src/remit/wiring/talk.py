@@ -53,8 +53,9 @@ class Ears:
     ear: Ear
     contacts: Contacts
 
-    async def hear(self, text: str, ref: str) -> Understood:
-        message = Message(text=text, source=Source(SourceKind.CONVERSATION, ref))
+    async def hear(self, text: str, ref: str, said_at: datetime) -> Understood:
+        source = Source(SourceKind.CONVERSATION, ref)
+        message = Message(text=text, source=source, said_at=said_at)
         found = await self.intake.hear(message)
         return Understood(
             tasks=found.tasks,

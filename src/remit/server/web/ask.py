@@ -48,6 +48,7 @@ _LED: Final = {
     Kind.WORK: "Nobody could prove this. What now?",
     Kind.MEND: "What was merged does not hold. Fix it?",
     Kind.LESSON: "Shall this be learned?",
+    Kind.RESTORED: "A backup was restored. Run this once now?",
 }
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from remit.model.review import FIX, LESSON, MERGE, SEND, WORK, Answered, Review
+from remit.model.review import FIX, LESSON, MERGE, RESTORED, SEND, WORK, Answered, Review
 from remit.model.status import Reason
 
 
@@ -24,6 +24,7 @@ class Kind(StrEnum):
     MERGE = "merge"  # may proven work go into the owner's own folder
     LESSON = "lesson"  # may the owner's own rules or guidelines be changed
     MEND = "mend"  # what was checked when its group ended failed; shall it be fixed
+    RESTORED = "restored"  # it may have run before a backup was restored
     LOCKED = "locked"  # an account must be put right
     BUDGET = "budget"  # it costs more than it may
     POISON = "poison"  # the house died over it
@@ -82,6 +83,7 @@ SORTS: Final[Mapping[Kind, Sort]] = {
     Kind.MERGE: Sort("repeat", (Act(_A.APPROVE, "Merge it", "check"), _BACK, _APART, _DECLINE)),
     Kind.LESSON: Sort("history", (Act(_A.APPROVE, "Put it in", "check"), _UNLEARNED, _DECLINE)),
     Kind.MEND: Sort("shield", (Act(_A.APPROVE, "Fix it", "check"), _LEAVE), "bad"),
+    Kind.RESTORED: Sort("history", (Act(_A.APPROVE, "Run it once", "check"), _LEAVE)),
     Kind.LOCKED: Sort("alert", (Act(_A.APPROVE, "It is put right", "check"), _DECLINE), "bad"),
     Kind.BUDGET: Sort("coin", (Act(_A.APPROVE, "Let it go on", "check"), _DECLINE)),
     Kind.POISON: Sort("alert", (Act(_A.APPROVE, "Try once more", "repeat"), _DECLINE), "bad"),
@@ -103,6 +105,7 @@ _OF_ABOUT: Final = {
     MERGE: Kind.MERGE,
     FIX: Kind.MEND,
     LESSON: Kind.LESSON,
+    RESTORED: Kind.RESTORED,
 }
 _WHY: Final = {
     Kind.SEND: "A message to a person needs your yes.",
@@ -117,6 +120,7 @@ _WHY: Final = {
     Kind.MERGE: "What others wrote comes into your folder only with your yes.",
     Kind.LESSON: "Your rules and guidelines change only with your yes.",
     Kind.MEND: "What was merged failed as a whole; it is fixed only with your yes.",
+    Kind.RESTORED: "What may have run before a restore runs again only with your yes.",
     Kind.LOCKED: "Only you can put an account right.",
     Kind.BUDGET: "It would cost more than you let it.",
     Kind.POISON: "What stops the house again and again is not tried for ever.",

@@ -1,1 +1,1 @@
-UPDATE deliveries SET status = 'unknown', reason = :why WHERE status = 'sending';
+UPDATE deliveries SET status = 'unknown', reason = :why, doubted_at = :now WHERE status = 'sending';

@@ -5,5 +5,7 @@ UPDATE tasks
        events = events + 1, updated_at = :now
  WHERE status IN ('running', 'verifying', 'delivering')
     OR (status = 'ready' AND due_at <= :now)
-    OR (status = 'new' AND COALESCE(scheduled_for, 0) <= :now)
+    OR (status = 'new' AND COALESCE(scheduled_for, 0) <= :now
+        AND NOT EXISTS (SELECT 1 FROM reviews
+             WHERE task_id = tasks.id AND decided_at IS NULL AND about = 'restored'))
 RETURNING id, resume_to, events;

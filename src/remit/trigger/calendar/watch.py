@@ -23,7 +23,7 @@ from remit.model.series import Missed
 from remit.model.task import Creator, Cue, Source, SourceKind, Task
 from remit.ports import Clock
 from remit.settings import Schedule
-from remit.store import calendars, occurrences, slots
+from remit.store import calendars, occurrences, restored, slots
 from remit.store.calendars import Calendar, Resource
 from remit.store.database import Database
 from remit.store.occurrences import Occurrence, Read, Speaks, says_nothing
@@ -285,16 +285,20 @@ class Watch:
         by_event: dict[str, list[Occurrence]] = {}
         for each in found:
             by_event.setdefault(each.uid, []).append(each)
+        restored_at = await self._db.read(restored.restored_at)
         for starts in by_event.values():
-            await self._give_event(starts, now)
+            await self._give_event(starts, now, restored_at)
         return await self._db.read(occurrences.soonest, now)
 
-    async def _give_event(self, starts: list[Occurrence], now: datetime) -> None:
+    async def _give_event(
+        self, starts: list[Occurrence], now: datetime, restored_at: datetime | None
+    ) -> None:
         """Of those that are due the wanted, and the next one if none that is later has a task."""
         rules = self._plugs.rules
         due = [each for each in starts if each.start <= now]
         # A start that was written late is seen late, though somebody was there.
-        wanted = repeat.chosen([each.start for each in due], now - GRACE, rules.missed, rules)
+        times = [each.start for each in due]
+        wanted = repeat.chosen(times, now - GRACE, rules.missed, rules, restored_at)
         passed = len(due) - len(wanted)
         for each in due[:passed]:
             await self._db.write(occurrences.skip, each, slots.ASLEEP, now)

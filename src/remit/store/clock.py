@@ -1,0 +1,89 @@
+"""A clock that was ahead and was put right: what was reckoned by it is reckoned anew.
+
+What was written while the clock was ahead carries times to come. Tasks, notices and limits that
+would wait until then wait from now on. A slot or a start to come that was passed over, as if its
+time were gone, comes again. What was run stays: no slot is run twice.
+"""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from remit.model.ids import TaskId
+from remit.model.series import Series
+from remit.model.task import Task
+from remit.store import occurrences, rows, series, slots, tasks
+from remit.store.database import Params, Tx
+
+BOUND: Final = timedelta(hours=1)  # so far ahead is a clock that went wrong, and nothing else
+_STATEMENTS: Final = (
+    "put_tasks_right",
+    "put_notices_right",
+    "put_reviews_right",
+    "put_calendars_right",
+    "put_inbound_right",
+    "put_spending_right",
+    "put_deliveries_right",
+)
+_TIME_GONE: Final = (slots.ASLEEP, slots.NOT_BEGUN, occurrences.PASSED)
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """A series that went on by a clock that was ahead; the slots that must be put in again."""
+
+    series: Series
+    reached: datetime  # its last slot by the right clock
+    gone: tuple[tuple[TaskId, datetime], ...]
+
+
+def was_ahead(tx: Tx, now: datetime) -> bool:
+    """Whether the journal has entries of times to come.
+
+    If all of it lies in the future, the clock is wrong now: then nothing is touched.
+    """
+    row = tx.one("journal_times")
+    if row is None or row["first_at"] is None:
+        return False
+    return rows.at(row["first_at"]) <= now and rows.at(row["last_at"]) > now + BOUND
+
+
+def put_right(tx: Tx, now: datetime) -> list[Ahead]:
+    """Reckon anew whatever waits for a time by the wrong clock; return the series to rewind."""
+    known = _known(now)
+    for statement in _STATEMENTS:
+        tx.run(statement, known)
+    why = json.dumps(_TIME_GONE)
+    for row in tx.all("list_starts_ahead", {"now": rows.ms(now), "why": why}):
+        occurrences.plan_again(tx, row)
+    return [
+        Ahead(
+            series.of_row(tx, row),
+            rows.at(row["reached"]),
+            tuple(
+                (TaskId(str(gone["id"])), rows.at(gone["slot_at"]))
+                for gone in tx.all(
+                    "list_slots_ahead",
+                    {**known, "series": row["id"], "reached": row["reached"]},
+                )
+            ),
+        )
+        for row in tx.all("list_series_ahead", known)
+    ]
+
+
+def rewind(tx: Tx, ahead: Ahead, made: list[Task], now: datetime) -> None:
+    """Let a series go on from where the right clock has it; `made` are its slots that were gone."""
+    known: Params = {**_known(now), "series": ahead.series.id, "reached": rows.ms(ahead.reached)}
+    if not tx.run("rewind_series", known):
+        return
+    tx.run("delete_skips_ahead", known)
+    for task_id, _ in ahead.gone:
+        tx.run("vacate_slot", {"id": task_id})
+    for task in made:
+        tasks.admit(tx, task)
+
+
+def _known(now: datetime) -> dict[str, str | int | None]:
+    return {"now": rows.ms(now), "ahead": rows.ms(now + BOUND)}

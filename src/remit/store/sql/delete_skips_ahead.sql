@@ -1,0 +1,1 @@
+DELETE FROM skips WHERE series_id = :series AND at > :ahead;

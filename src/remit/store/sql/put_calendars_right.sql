@@ -1,0 +1,1 @@
+UPDATE calendars SET looked_at = :now WHERE looked_at > :ahead;

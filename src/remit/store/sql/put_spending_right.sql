@@ -1,0 +1,1 @@
+UPDATE spending SET at = :now WHERE at > :ahead;

@@ -1,0 +1,118 @@
+"""A clock that is 400 days ahead for two minutes leaves nothing waiting for that day."""
+
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from remit.model.delivery import Retry
+from remit.model.review import Answered
+from remit.model.series import Missed, Overlap, Repeats
+from remit.model.status import Status
+from remit.settings import Deliver, Schedule, Settings
+from remit.store import inbox, series
+from remit.testing import START, World
+from remit.trigger import command
+
+DAY: Final = timedelta(days=1)
+HOUR: Final = timedelta(hours=1)
+AHEAD: Final = timedelta(days=400)
+
+
+async def repeating(world: World, rule: str, first: timedelta = HOUR) -> None:
+    cue = command.cue("news", ref="news", channel="outbox", content="News.")
+    await world.house.intake.admit(replace(cue, repeats=Repeats(rule, "UTC", START + first)))
+
+
+async def wrong_for_two_minutes(world: World, by: timedelta, *, restarts: bool) -> None:
+    right = world.now
+    world.clock.jump(right + by)
+    await world.run(timedelta(minutes=2))
+    world.clock.jump(right + timedelta(minutes=2))
+    if restarts:
+        await world.restart()
+    await world.run()
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+@pytest.mark.parametrize(
+    ("rule", "missed"),
+    [
+        *(("FREQ=DAILY", missed) for missed in Missed),
+        ("FREQ=DAILY;COUNT=30", Missed.RUN_ONCE),  # by the wrong clock it had ended
+        ("FREQ=HOURLY;INTERVAL=6", Missed.RUN_ALL),
+    ],
+)
+async def test_a_series_goes_on_at_its_next_slot_after_the_clock_is_put_right(
+    tmp_path: Path, rule: str, missed: Missed, restarts: bool
+) -> None:
+    settings = Settings(home=tmp_path, deliver=Deliver(undo=0), schedule=Schedule(missed=missed))
+    async with World(tmp_path, settings=settings) as world:
+        await repeating(world, rule)
+        await world.run(2 * DAY + 2 * HOUR)
+        await wrong_for_two_minutes(world, AHEAD, restarts=restarts)
+        before = len(world.outbox.sent)
+
+        await world.run(3 * DAY)
+
+        slots = 12 if "HOURLY" in rule else 3
+        assert len(world.outbox.sent) == before + slots  # each slot once, none left out
+        (found,) = await world.house.db.read(series.every)
+        assert found.last - world.now <= DAY
+        assert found.ended_at is None
+
+
+async def test_a_series_whose_first_slot_is_still_to_come_begins_with_it(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        await repeating(world, "FREQ=DAILY", 2 * DAY)
+        await world.run(HOUR)
+        await wrong_for_two_minutes(world, AHEAD, restarts=False)
+        before = len(world.outbox.sent)
+
+        await world.run(3 * DAY)
+        assert len(world.outbox.sent) == before + 2
+
+
+async def test_tries_and_questions_wait_no_longer_than_they_would_have(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        later = await world.add("Later", content="Later.", at=START + 2 * DAY)
+        world.clock.jump(START + AHEAD)
+        world.outbox.answers = [Retry("busy", 60.0)]
+        tried = await world.add("Tell", content="Hello!")
+        asking = await world.add("Tell mum", content="Hello!", recipient="mum")
+        await world.run()
+        (review,) = await world.waiting()
+        assert review.id is not None
+        await world.house.db.write(inbox.put_off, review.id, world.now + HOUR, world.now)
+        world.clock.jump(START + HOUR)
+        await world.run(timedelta(minutes=5))
+
+        assert (await world.get(tried.id)).status is Status.COMPLETED
+        (review,) = await world.waiting()
+        assert review.task_id == asking.id
+        assert review.later_until is not None
+        assert review.later_until <= world.now
+        await world.decide(review, Answered.APPROVE)
+        await world.run(3 * DAY)
+        assert (await world.get(asking.id)).status is Status.COMPLETED
+        assert (await world.get(later.id)).status is Status.COMPLETED  # a year early, and once
+
+
+@pytest.mark.parametrize("overlap", Overlap)
+async def test_a_clock_that_goes_back_to_long_ago_makes_no_slot_run_twice(
+    tmp_path: Path, overlap: Overlap
+) -> None:
+    """As a board without a battery starts: long ago, and right some minutes later."""
+    settings = Settings(home=tmp_path, deliver=Deliver(undo=0), schedule=Schedule(overlap=overlap))
+    async with World(tmp_path, settings=settings) as world:
+        await repeating(world, "FREQ=DAILY")
+        await world.run(5 * DAY + 2 * HOUR)
+        sent = len(world.outbox.sent)
+        for ago in (20_000 * DAY, 3 * DAY):
+            await wrong_for_two_minutes(world, -ago, restarts=True)
+            await world.run(HOUR)
+            assert len(world.outbox.sent) == sent
+        await world.run(DAY)
+        assert len(world.outbox.sent) == sent + 1
