@@ -2,15 +2,17 @@
 
 from pathlib import Path
 
+import pytest
+
 from remit import wiring
 from remit.model.codec import Json
 from remit.model.event import Kind
 from remit.model.status import Reason, Status
 from remit.settings import Settings
+from remit.settings.parts import Brain
 from remit.store import tasks
 from remit.testing import script
 from remit.trigger import command
-from remit.wiring.keys import secrets_in
 
 SANUR: Json = [{"reply": "I looked. <deliverable>Sanur.</deliverable>"}]
 
@@ -36,7 +38,29 @@ async def test_what_waited_for_a_brain_goes_on_once_there_is_one(tmp_path: Path)
     assert decided.data["by"] == "owner: a brain is there now"
 
 
-def test_every_key_that_this_process_has_is_known_to_the_gate() -> None:
-    known = secrets_in({"SOME_API_KEY": "k-1234567890", "HOME": "/home", "EMPTY_TOKEN": ""})
+@pytest.mark.parametrize(
+    ("name", "value", "leaked"),
+    [
+        ("STRIPE_SECRET", "correct-horse-battery", "correct-horse-battery"),
+        ("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMIbPxRfiCY4", "wJalrXUtnFEMIbPxRfiCY4"),
+        ("DATABASE_URL", "postgres://anna:hunter2hunter2@db/app", "hunter2hunter2"),
+        ("OUR_MODEL", "correct-horse-battery", "correct-horse-battery"),  # named by key_env
+    ],
+)
+async def test_a_secret_of_the_environment_is_neither_sent_nor_logged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str, leaked: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    settings = Settings(home=tmp_path, brain=Brain(key_env="OUR_MODEL"))
+    says: Json = [{"reply": f"<deliverable>It is {leaked}, keep it.</deliverable>"}]
 
-    assert known == frozenset({"k-1234567890"})
+    async with wiring.opened(settings, brain=script(says)) as house:
+        await wiring.start(house)
+        task = await house.intake.admit(command.cue("Find a beach", ref="1"))
+        await house.engine.settled()
+        held = await house.db.read(tasks.get, task.id)
+        logged = house.hide(f"It failed with {leaked}.")
+        await house.engine.stop()
+
+    assert (held.status, [each.body for each in held.delivery]) == (Status.NEEDS_REVIEW, [None])
+    assert leaked not in logged

@@ -6,6 +6,7 @@ looked.
 """
 
 import asyncio
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -23,6 +24,7 @@ from remit.errors import Transient
 from remit.model.reply import Ask, Prompt, Reply
 from remit.model.status import Reason
 from remit.ports import OnText
+from remit.store.environment_secrets import without_secrets
 
 T = TypeVar("T")
 
@@ -165,6 +167,7 @@ async def _spawn(arguments: Sequence[str]) -> asyncio.subprocess.Process:
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
+        env=without_secrets(os.environ),
         # Ctrl-C is for us: what it is at may still be wanted while we come to a stop.
         start_new_session=True,
     )

@@ -27,6 +27,7 @@ from remit.model.contract import (
 )
 from remit.model.view import s3_contract, s3_results
 from remit.settings.projects import Project
+from remit.store.environment_secrets import secret_values
 from remit.store.redact import Redactor
 from remit.verify import project, report, repository
 from remit.verify.command import CommandCheck, Terms
@@ -94,7 +95,8 @@ class _Work:
             base=self.terms.base,
         )
         limits = Limits(seconds=self.project.time_limit, memory=self.project.memory)
-        check = CommandCheck(ways, Sandbox(limits), _Now(), terms=self.terms, redact=Redactor())
+        hide = Redactor(secret_values(os.environ))
+        check = CommandCheck(ways, Sandbox(limits), _Now(), terms=self.terms, redact=hide)
         found: dict[int, Finding] = {}
         criteria = self.contract.criteria
         # What can wait is checked last: the quick ones are told first.
