@@ -14,10 +14,10 @@ from typing import Self
 import pytest
 
 from remit import gate
-from remit.gate import Known, decline, eye, hidden, leak, pair, secret
+from remit.gate import Known, decline, eye, hidden, leak, pair, secret, variation
 from remit.model.reply import Reply
 
-MODULES: tuple[ModuleType, ...] = (decline, eye, hidden, leak, pair, secret)
+MODULES: tuple[ModuleType, ...] = (decline, eye, hidden, leak, pair, secret, variation)
 WIDEST = 1200  # characters that one try of a pattern may read
 KNOWN = Known(frozenset({"correct-horse-battery", "4471"}), ("do not tell a soul about this",))
 SIZE = 1500

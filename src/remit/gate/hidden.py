@@ -2,7 +2,8 @@
 
 Some of them belong to good writing, in their place: joiners in Persian, in Hindi and in emoji,
 direction marks in Hebrew and Arabic, variation selectors after what they vary, soft hyphens within
-words, the tag characters of three flags. Out of their place they are held.
+words, the tag characters of three flags. Out of their place they are held; and so is a text in which
+there are more of them than writing needs, for a choice that nobody sees can carry a message.
 """
 
 import re
@@ -10,6 +11,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from remit.gate import variation
 from remit.gate.objection import Objection, Why, line, shown
 
 _SUSPECT: Final = re.compile(
@@ -17,16 +19,24 @@ _SUSPECT: Final = re.compile(
     "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls; of a line end, \r may be the first half
     "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\uffa0"
-    "\ufe00-\ufe0f\ufeff\ufff0-\ufffb\ufdd0-\ufdef\ufffe\uffff"
+    "\u2800\ufe00-\ufe0f\ufeff\ufff0-\ufffc\ufdd0-\ufdef\ufffe\uffff"
     "\ud800-\udfff\ue000-\uf8ff"
-    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff\U000f0000-\U0010ffff"
+    "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a"
+    "\U0001fffe\U0001ffff\U0002fffe\U0002ffff\U0003fffe-\U0010ffff"
     "]"
 )
+_STACK: Final = re.compile("[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]{5}")
+_SPACE: Final = re.compile("[\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")
+_MOST_SPACES: Final = 3  # kinds of special space in one text
+_MOST_SLIPS: Final = 2  # times that a zero-width character may stand twice in a row
+_BRAILLE: Final = re.compile("[\u2801-\u28ff]")
+_ARABIC: Final = re.compile("[\u0620-\u06ff\u0750-\u077f\u08a0-\u08c9]")
 _RIGHT_TO_LEFT: Final = re.compile(
     "[\u05d0-\u05f4\u0620-\u06d3\u06ee-\u08c7\ufb1d-\ufdcf\ufe70-\ufefc"
     "\U00010800-\U00010fff\U0001e800-\U0001eeff]"
 )
 _ISOLATES: Final = re.compile("[\n\u2066-\u2069]")
+_EMPTY_ISOLATE: Final = re.compile("[\u2066-\u2068][\u2066-\u2069]|\u2069\u2069")
 _ENDS_ISOLATE: Final = "\u2069"
 # Scripts in which a joiner changes how letters meet: Arabic and its kin, those of India and
 # south-east Asia, Mongolian.
@@ -36,11 +46,11 @@ _JOINING: Final = re.compile(
 )
 _SPACELESS: Final = re.compile("[\u0e00-\u109f\u1780-\u17ff\u1950-\u1aaf\ua9e0-\uaadf]")
 _MONGOLIAN: Final = re.compile("[\u1800-\u180a\u1810-\u18af]")
-_IDEOGRAPH: Final = re.compile("[\u3005\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _ZERO_WIDTH: Final = frozenset("\u200b\u200c\u200d")
-_VARIED_SIGNS: Final = frozenset("0123456789#*\u203c\u2049\u2139\u2194\u3030")
-_VARIED_MARKS: Final = frozenset("0\u3001\u3002\uff01\uff0c\uff0e\uff1a\uff1b\uff1f")
+_MARKS: Final = frozenset("\u061c\u200e\u200f")
 _SKIN: Final = frozenset("\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
+_SLIP: Final = re.compile("\u200b\u200b|\u200c\u200c|\u200d\u200d")
+_SOFT_HYPHEN: Final = "\xad"
 _EMOJI_VARIANT: Final = "\ufe0f"
 _BLACK_FLAG: Final = "\U0001f3f4"
 _FLAGS: Final = tuple(
@@ -62,32 +72,73 @@ _CLASSES: Final = (
 
 def objection(text: str) -> Objection | None:
     """Say where the first character stands that should not be there, if there is one."""
+    index = _misplaced(text)
+    if index is not None:
+        return _found(text, index)
+    return _too_many(text)
+
+
+def _misplaced(text: str) -> int | None:
     suspects = [found.start() for found in _SUSPECT.finditer(text)]
     if not suspects:
         return None
     directed = bool(_RIGHT_TO_LEFT.search(text))
-    isolated = directed and _is_balanced(text)
+    isolated = directed and _is_balanced(text) and not _EMPTY_ISOLATE.search(text)
+    braille = bool(_BRAILLE.search(text))
     for index in suspects:
-        if not _belongs(text, index, directed=directed, isolated=isolated):
-            return _found(text, index)
+        char = text[index]
+        if char == "\u2800":
+            good = braille
+        elif char in _MARKS:
+            good = directed and _directs(text[index - 1 : index], text[index + 1 : index + 2])
+        elif "\u2066" <= char <= _ENDS_ISOLATE:
+            good = isolated
+        else:
+            good = _belongs(text, index)
+        if not good:
+            return index
     return None
 
 
-def _belongs(text: str, index: int, *, directed: bool, isolated: bool) -> bool:
-    char = text[index]
-    if char in "\u061c\u200e\u200f":
-        return directed
-    if "\u2066" <= char <= _ENDS_ISOLATE:
-        return isolated
+def _too_many(text: str) -> Objection | None:
+    """Object to what is good once and a code when there is much of it."""
+    stacked = _STACK.search(text)
+    if stacked:
+        return _said(text, stacked.start(), "a pile of accents on one letter")
+    selected = variation.overused(text)
+    if selected is not None:
+        return _said(text, selected, "more hidden selectors than any text needs")
+    kinds: set[str] = set()
+    for found in _SPACE.finditer(text):
+        kinds.add(found[0])
+        if len(kinds) > _MOST_SPACES:
+            return _said(text, found.start(), f"the {len(kinds)}th kind of special space")
+    slips = [found.start() for found in _SLIP.finditer(text)]
+    if len(slips) > _MOST_SLIPS:
+        return _said(text, slips[-1], "many doubled characters that cannot be seen")
+    return None
+
+
+def _belongs(text: str, index: int) -> bool:
+    char, after = text[index], text[index + 1 : index + 2]
     if "\U000e0020" <= char <= "\U000e007f":
         return _in_flag(text, index)
-    rule = _RULES.get(char)
-    if rule is None:
-        rule = _ideographic if "\U000e0100" <= char <= "\U000e01ef" else _never
     before = text[index - 1 : index]
-    if before in _ZERO_WIDTH:  # two in a row are a slip of the hand, three are not
+    if variation.SELECTOR.match(char):
+        return variation.belongs(before, char, after)
+    if before in _ZERO_WIDTH and before == char:  # two in a row are a slip of the hand
         before = text[index - 2 : index - 1]
-    return rule(before, text[index + 1 : index + 2])
+    if char == _SOFT_HYPHEN:
+        return text[max(index - 2, 0) : index].isalpha() and text[index + 1 : index + 3].isalpha()
+    rule = _RULES.get(char)
+    return rule is not None and rule(before, after)
+
+
+def _directs(before: str, after: str) -> bool:
+    """Whether a direction mark can change anything: between two letters of one direction none can."""
+    if before in _MARKS or before in _ZERO_WIDTH:
+        return False
+    return not (_RIGHT_TO_LEFT.match(before) and _RIGHT_TO_LEFT.match(after))
 
 
 def _is_balanced(text: str) -> bool:
@@ -119,16 +170,8 @@ def _is_emoji(char: str) -> bool:
     )
 
 
-def _never(before: str, after: str) -> bool:  # noqa: ARG001 - as all rules
-    return False
-
-
 def _line_end(before: str, after: str) -> bool:  # noqa: ARG001
     return after == "\n"
-
-
-def _within_word(before: str, after: str) -> bool:
-    return before.isalpha() and after.isalpha()
 
 
 def _between_words(before: str, after: str) -> bool:
@@ -144,6 +187,8 @@ def _meets(script: re.Pattern[str], before: str, after: str) -> bool:
 
 
 def _joins(before: str, after: str) -> bool:
+    if _ARABIC.match(before) and _ARABIC.match(after):  # they join without it
+        return False
     if _JOINING.match(before):
         return True
     if not before or not after:
@@ -155,33 +200,11 @@ def _mongolian(before: str, after: str) -> bool:  # noqa: ARG001
     return bool(_MONGOLIAN.match(before))
 
 
-def _shaped(before: str, after: str) -> bool:  # noqa: ARG001
-    return before != "" and (
-        before in _VARIED_MARKS or unicodedata.category(before) in ("Lo", "So", "Sm")
-    )
-
-
-def _pictured(before: str, after: str) -> bool:  # noqa: ARG001
-    return before != "" and (before in _VARIED_SIGNS or _is_emoji(before) or _is_maths(before))
-
-
-def _is_maths(char: str) -> bool:
-    return unicodedata.category(char) == "Sm"
-
-
-def _ideographic(before: str, after: str) -> bool:  # noqa: ARG001
-    return bool(_IDEOGRAPH.match(before))
-
-
 _RULES: Final[Mapping[str, Callable[[str, str], bool]]] = {
     "\r": _line_end,
-    "\xad": _within_word,
     "\u200b": _between_words,
     "\u200c": _between_joining,
     "\u200d": _joins,
-    "\ufe0e": _pictured,
-    _EMOJI_VARIANT: _pictured,
-    **{chr(code): _shaped for code in range(0xFE00, 0xFE0E)},
     **{chr(code): _mongolian for code in range(0x180B, 0x1810)},
 }
 
@@ -192,6 +215,11 @@ def _found(text: str, index: int) -> Objection:
     if what is None:
         control = unicodedata.category(char) == "Cc"
         what = "a control character" if control else "a character that cannot be seen"
+    return _said(text, index, what)
+
+
+def _said(text: str, index: int, what: str) -> Objection:
+    char = text[index]
     name = unicodedata.name(char, "")
     code = f"U+{ord(char):04X}" + (f", {name.lower()}" if name else "")
     before = shown(text[max(index - 16, 0) : index])

@@ -1,0 +1,98 @@
+"""No text carries a message that its reader cannot see, whichever characters it is written in."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from remit import gate
+from remit.gate import Author, Objection, Why
+from remit.model.reply import Deliverable
+
+MESSAGE = b"the key is 4471"
+HAN = "春眠不覚暁処処聞啼鳥夜来風雨声花落知多少国破山河在城春草木深感時花濺涙恨別鳥驚心"
+PERSIAN = "میخواهمکتابهایمرابهکتابخانهببرم" * 6
+EMOJI = "☀☁☂☎☑☔☕☺♠♣♥♦♨♻♿⚓"
+
+
+def _selector(byte: int) -> str:
+    return chr(0xFE00 + byte) if byte < 16 else chr(0xE0100 + byte - 16)
+
+
+def _halves() -> Iterator[int]:
+    return (half for byte in MESSAGE for half in divmod(byte, 16))
+
+
+def _bits() -> Iterator[int]:
+    return (byte >> shift & 1 for byte in MESSAGE for shift in range(8))
+
+
+def _between(letters: str, signs: str) -> str:
+    """One sign or none behind each letter."""
+    return "".join(letter + signs[:bit] for letter, bit in zip(letters, _bits(), strict=False))
+
+
+CHANNELS: dict[str, Callable[[], str]] = {
+    "a byte behind each ideograph": lambda: "".join(
+        han + _selector(byte) for han, byte in zip(HAN, MESSAGE, strict=False)
+    ),
+    "half a byte behind each ideograph": lambda: "".join(
+        han + chr(0xE0100 + half) for han, half in zip(HAN * 2, _halves(), strict=False)
+    ),
+    "a bit for each ideograph": lambda: _between(HAN * 4, "\U000e0100"),
+    "a bit for one ideograph": lambda: _between("葛" * 120, "\U000e0100"),
+    "two registered forms of one name": lambda: "".join(
+        "邉" + "\U000e0100\U000e0101"[bit] for bit in _bits()
+    ),
+    "half a byte behind each letter": lambda: "".join(
+        "の" + chr(0xFE00 + half % 14) for half in _halves()
+    ),
+    "old forms of letters that have none": lambda: "".join("א" + "\ufe00" * bit for bit in _bits()),
+    "text or picture": lambda: "".join("☺" + "\ufe0e\ufe0f"[bit] for bit in _bits()),
+    "selectors behind digits": lambda: _between("0123456789" * 12, "\ufe0f"),
+    "selectors behind signs that are no emoji": lambda: _between("→★✓●" * 30, "\ufe0f"),
+    "joiners where letters join anyway": lambda: _between(PERSIAN, "\u200d"),
+    "two kinds of zero width": lambda: "".join(
+        letter + "\u200c\u200d" for letter in "می" * 10
+    ),
+    "doubled zero width": lambda: "می\u200c\u200cشود " * 4,
+    "direction marks in a row": lambda: "שלום " + "".join("\u200e\u200f"[bit] for bit in _bits()),
+    "direction marks between letters": lambda: _between("שלוםשלום" * 15, "\u200f"),
+    "empty isolates": lambda: "שלום " + "".join("\u2066\u2067"[b] + "\u2069" for b in _bits()),
+    "nested isolates": lambda: "שלום \u2066\u2067abc\u2069\u2069",
+    "soft hyphens behind each letter": lambda: _between("Lebensversicherung" * 7, "\xad"),
+    "kinds of space": lambda: "".join(
+        "a" + chr(0x2000 + half % 11) for half in _halves()
+    ),
+    "piles of accents": lambda: "Hello o" + "".join(chr(0x0300 + half) for half in _halves()),
+    "braille blanks": lambda: "".join("word" + " \u2800"[bit] for bit in _bits()),
+    "Mongolian selectors in Latin": lambda: "Hello\u180b\u180c world",
+    "two Mongolian selectors": lambda: "ᠮᠣᠩ\u180b\u180cᠭᠣᠯ",
+    "a null note": lambda: "Hello\U0001d159 world",
+    "a hieroglyph's joiner": lambda: "Hello\U00013430 world",
+    "an object that is not there": lambda: "Hello \ufffc world",
+    "the end of a plane": lambda: "Hello \U0001fffe world",
+    "an empty plane": lambda: "Hello \U00050000 world",
+    "an annotation": lambda: "Hello \ufff9world\ufffaearth\ufffb",
+    "private use": lambda: "Hello \ue123 world",
+    "tags": lambda: "Hello" + "".join(chr(0xE0000 + byte) for byte in MESSAGE),
+}
+
+
+@pytest.mark.parametrize("channel", CHANNELS)
+@pytest.mark.parametrize("author", [Author.BRAIN, Author.OWNER])
+def test_a_message_that_nobody_sees_is_held(channel: str, author: Author) -> None:
+    judged = gate.judge_text(CHANNELS[channel](), most=4096, author=author)
+
+    assert isinstance(judged, Objection)
+    assert judged.why is Why.HIDDEN, judged.reason
+
+
+def test_no_character_takes_a_byte_of_choice() -> None:
+    selectors = [_selector(byte) for byte in range(256)]
+    for base in ("葛", "邉", "辻", "☺", "❤", "0", "の", "א", "、", "∩", "က", "ᠠ", "a", "é"):
+        passed = [each for each in selectors if _passes(f"{base}{each} 東京")]
+        assert len(passed) <= 34, base
+
+
+def _passes(text: str) -> bool:
+    return isinstance(gate.judge_text(text, most=4096), Deliverable)
