@@ -79,9 +79,28 @@ _TABLE: Final = (
     ),
 )
 _SHAPES: Final = tuple(_Shape(what, sign, re.compile(shape)) for what, sign, shape in _TABLE)
-_TAIL: Final = 16
-_FEW: Final = 3
-_EXAMPLES: Final = frozenset(("password", "passwd", "pass", "secret", "pwd", "changeme", "token"))
+# A placeholder is known as a whole: it is made of these words, or of one sign again and again. What
+# merely has such a word or sign in it may be a real secret.
+_SAYS_EXAMPLE: Final = frozenset(
+    """
+    your my example sample placeholder insert replace changeme redacted hidden masked dummy
+    password passwd pass pwd passphrase secret token key apikey
+    """.split()
+)
+_GOES_WITH_IT: Final = frozenset(
+    """
+    a an the this here me with in goes api access auth bearer private public client user username
+    db database smtp mail admin account root app bot id value string actual real own new
+    sk ant proj svcacct admin or lf api03 v1 gsk xai hf rk live test whsec xoxb xoxp xapp ghp gho ghs
+    github pat glpat npm dop shpat
+    """.split()
+)
+_AROUND: Final = (("{{", "}}"), ("<", ">"), ("{", "}"), ("[", "]"), ("%", "%"), ("$", ""))
+_REST: Final = re.compile(r"[\w-]{0,256}+")
+_BETWEEN: Final = re.compile(r"[ _.-]++")
+_VARIABLE: Final = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]{0,63}+\}\Z")
+_PREFIX: Final = 12  # characters that a vendor puts in front of every key
+_FEW: Final = 3  # different signs
 
 _LEAST: Final = 4  # shorter, and it cannot be told from any other word
 _LONG: Final = 8  # from here on it is known in disguise, too
@@ -106,14 +125,39 @@ def objection(plain: str, known: Collection[str]) -> Objection | None:
 
 def _first(text: str, shape: _Shape) -> re.Match[str] | None:
     found = shape.pattern.finditer(text)
-    return next((match for match in found if not _is_example(match[match.re.groups])), None)
+    return next((match for match in found if not _is_example(_token(text, match))), None)
+
+
+def _token(text: str, match: re.Match[str]) -> str:
+    """The whole of what was found: a shape reads only as far as it must to know one."""
+    if match.re.groups:
+        rest = _REST.match(text, match.end(1)) if match.end(1) == match.end() else None
+        return " " * _PREFIX + match[1] + (rest[0] if rest else "")
+    rest = _REST.match(text, match.end())
+    return match[0] + (rest[0] if rest else "")
 
 
 def _is_example(token: str) -> bool:
-    """Whether it stands for a secret: sk-xxxx, Bearer YOUR_TOKEN, user:password@."""
-    plain = token.lower()
-    few = len(set(plain[-_TAIL:])) <= _FEW
-    return few or "your" in plain or plain in _EXAMPLES or any(sign in plain for sign in "<>{}$*")
+    """Whether it stands for a secret and is none: sk-xxxx, YOUR_TOKEN, ${TOKEN}, user:password@."""
+    if len(set(token[_PREFIX:].lower()) - set("-_")) <= _FEW:
+        return True
+    bare = token.strip()
+    words = [word for word in _BETWEEN.split(_inner(bare).lower()) if word]
+    says = [word in _SAYS_EXAMPLE for word in words]
+    known = all(said or _is_filling(word) for said, word in zip(says, words, strict=True))
+    return bool(_VARIABLE.match(bare)) or (any(says) and known)
+
+
+def _inner(token: str) -> str:
+    """What stands between the brackets of a placeholder, or the whole if it has none."""
+    for left, right in _AROUND:
+        if token.startswith(left) and token.endswith(right):
+            return token[len(left) : len(token) - len(right)]
+    return token
+
+
+def _is_filling(word: str) -> bool:
+    return word in _GOES_WITH_IT or len(set(word)) == 1
 
 
 def _holds_any(text: str, secrets: Collection[str]) -> bool:
