@@ -14,10 +14,10 @@ from typing import Self
 import pytest
 
 from remit import gate
-from remit.gate import Known, decline, eye, hidden, leak, pair, secret, variation
+from remit.gate import Known, decline, eye, hidden, leak, pair, secret, talk, variation
 from remit.model.reply import Reply
 
-MODULES: tuple[ModuleType, ...] = (decline, eye, hidden, leak, pair, secret, variation)
+MODULES: tuple[ModuleType, ...] = (decline, eye, hidden, leak, pair, secret, talk, variation)
 WIDEST = 1200  # characters that one try of a pattern may read
 KNOWN = Known(frozenset({"correct-horse-battery", "4471"}), ("do not tell a soul about this",))
 SIZE = 1500
@@ -67,6 +67,7 @@ PIECES = [
         "\u2069",
         "א\u200f",
     ),
+    *("here is ", "der nutzer ", "thought:\n", "**action:**\n", '{"role": ', "<a_b_c>\n"),
     *("a\u0435", "ﬁ", "می\u200c", "葛\U000e0100", "\xad", "a\xad", "\r\n", "correct-", "c o r "),
 ]
 PLACES: dict[str, Callable[[str], str]] = {

@@ -7,6 +7,7 @@ behind it; only a sentence that goes on from it ("None of the flights …") is a
 import re
 from typing import Final
 
+from remit.gate import talk
 from remit.gate.eye import fold, words
 from remit.gate.objection import Objection, Why, shown
 
@@ -50,35 +51,6 @@ _GOES_ON: Final = frozenset(
 )
 _WORD: Final = re.compile(r"[ \t]{1,8}+([a-z']{1,20}+)")
 _APART: Final = re.compile(r"\s{0,4}+[:;(\n]|\s{1,4}+-|-{1,3}+\s")
-_REFUSALS: Final = tuple(
-    f" {phrase} "
-    for phrase in (
-        "as an ai language model",
-        "as a large language model",
-        "im just an ai",
-        "i cant assist with that",
-        "i cannot assist with that",
-        "i cant assist with this",
-        "i cannot assist with this",
-        "im unable to assist with",
-        "i am unable to assist with",
-        "cant help with that request",
-        "cannot help with that request",
-        "cannot fulfill this request",
-        "cannot fulfill that request",
-        "cant fulfill this request",
-        "cannot fulfil this request",
-        "cannot comply with this request",
-        "cannot produce a deliverable",
-        "cannot write a deliverable",
-        "cannot provide a deliverable",
-        "cant produce a deliverable",
-        "unable to produce a deliverable",
-        "unable to provide a deliverable",
-        "no deliverable can be",
-        "no deliverable was produced",
-    )
-)
 
 
 def emptiness(plain: str) -> Objection | None:
@@ -94,11 +66,10 @@ def objection(plain: str) -> Objection | None:
     if _is_none(bare):
         sentence = f"The brain declined to write a deliverable: “{shown(plain)}”."
         return Objection(sentence, Why.DECLINE)
-    said = words(bare)
-    refusal = next((phrase for phrase in _REFUSALS if phrase in said), None)
+    refusal = talk.refusal(words(bare))
     if refusal is None:
         return None
-    sentence = f"The brain refused, and said so in the deliverable: “…{refusal}…”."
+    sentence = f"The brain refused, and said so in the deliverable: “… {shown(refusal)} …”."
     return Objection(sentence, Why.DECLINE)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 from typing import Final
 
+from remit.gate import talk
 from remit.gate.eye import fold, words
 from remit.gate.objection import Objection, Why, line, shown
 
@@ -35,52 +36,6 @@ _OURS: Final = (
     "what the checks found not proven yet",
     "complete the work items above",
 )
-_TALK: Final = (
-    "here is the deliverable",
-    "heres the deliverable",
-    "here is your deliverable",
-    "here is the final deliverable",
-    "heres the final deliverable",
-    "inside the deliverable tags",
-    "in the deliverable tags",
-    "between the deliverable tags",
-    "i have completed all work items",
-    "all work items are complete",
-    "all work items are done",
-    "ill now write the deliverable",
-    "now ill write the deliverable",
-    "now i will write the deliverable",
-    "now let me write the deliverable",
-    "let me write the deliverable",
-    "let me compose the deliverable",
-    "ill use mock data",
-    "i will use mock data",
-    "ill use simulated data",
-    "i will use simulated data",
-    "ill use placeholder data",
-    "i will use placeholder data",
-    "ill use sample data",
-    "i will use sample data",
-    "im using mock data",
-    "i used mock data",
-    "i made up the data",
-    "since the tool failed i",
-    "since the search tool is not available",
-    "the user wants me to",
-    "the user asked me to",
-    "the user is asking me",
-    "the owner wants me to",
-    "let me start by searching",
-    "let me think step by step",
-    "now i have enough information to",
-    "now i have all the information i need",
-    "i need to write the message",
-    "here is the message to send",
-    "heres the message to send",
-    "here is the whatsapp message",
-    "heres the whatsapp message",
-    "here is the message for the recipient",
-)
 _FEWEST_WORDS: Final = 5
 _CANARY: Final = 8
 _SPACE: Final = re.compile(r"\s")
@@ -105,13 +60,23 @@ _MARKUP: Final = re.compile(
     r'|"tool_calls"\s{0,3}+:|"type"\s{0,3}+:\s{0,3}+"tool_(?:use|result)"'
     r'|\{\s{0,8}+"(?:name|tool|function)"\s{0,3}+:\s{0,3}+"[^"\n]{1,64}+"\s{0,3}+,\s{0,8}+'
     r'"(?:arguments|tool_input|action_input)"\s{0,3}+:'
+    r'|\{\s{0,8}+"(?:tool|tool_name|function|action)"\s{0,3}+:\s{0,3}+"[^"\n]{1,64}+"\s{0,3}+,\s{0,8}+'
+    r'"(?:args|parameters|params|input|query)"\s{0,3}+:'
+    r'|\{\s{0,8}+"role"\s{0,3}+:\s{0,3}+"(?:assistant|system|user|tool|developer|model)"\s{0,3}+,\s{0,8}+'
+    r'"(?:content|parts)"\s{0,3}+:|"(?:function_call|tool_call_id)"\s{0,3}+:'
+    r"|```tool_(?:code|call|output)|functions\.[a-z0-9_]{2,48}+:\d"
+    r"|(?:(?<=\n)|\A)[ \t]{0,8}+</?+[a-z]{1,24}+(?:_[a-z]{1,24}+){1,3}+>[ \t]{0,8}+(?=\n|\Z)"
     r"|(?:(?<=\n)|\A)action input\s{0,2}+:"
 )
+_NAMES: Final = talk.step_names()
+_LOUD_NAMES: Final = _NAMES.upper()
 _STEP: Final = re.compile(
-    "[\u2713\u2714\u2611\u221a]\\W{0,8}+(?i:step)\\W{0,3}+\\d"
-    "|(?:[\u2705\u2612\u2610]|\\[[xX ]\\])\\W{0,8}+STEP\\W{0,3}+\\d"
-    "|STEP\\W{0,3}+\\d{1,3}+[\\s:.*_)-]{0,4}+[\u2713\u2714\u2611\u2705]"
+    f"[\u2713\u2714\u2611\u221a]\\W{{0,8}}+(?i:{_NAMES})\\W{{0,3}}+\\d"
+    f"|(?:[\u2705\u2612\u2610]|\\[[xX ]\\])\\W{{0,8}}+(?:{_LOUD_NAMES})\\W{{0,3}}+\\d"
+    f"|(?:{_LOUD_NAMES})\\W{{0,3}}+\\d{{1,3}}+[\\s:.*_)-]{{0,4}}+[\u2713\u2714\u2611\u2705]"
 )
+# The head of a line, as the transcript of a chain of thought has it: `**Thought:** …`
+_HEAD: Final = re.compile(r"(?:(?<=\n)|\A)[ \t#>*_-]{0,8}+([^\W\d_][^\n:*_]{1,30}+)[*_ ]{0,4}+:")
 _ID: Final = re.compile(
     r"(?i)(?<![0-9a-z])(?:(?:task|run|rev|dlv|ses|ser|wrk|cnv|conv)[-_:/ ]?+"
     r"[0-7][0-9a-hjkmnp-tv-z]{2}|01[g-z])[0-9a-hjkmnp-tv-z]{23}(?![0-9a-z])"
@@ -127,7 +92,8 @@ def objection(plain: str, echoes: Collection[str]) -> Objection | None:
         lambda: _piece(plain, _SLOT, "a slot that nobody filled in", Why.ECHO),
         lambda: _piece(plain.lower(), _MARKUP, "markup that models write for machines", Why.MARKUP),
         lambda: _piece(plain, _STEP, "a work marker", Why.WORK),
-        lambda: _phrase(said, _TALK, "talks about the work instead of the matter", Why.WORK),
+        lambda: _talk(said),
+        lambda: _transcript(plain),
         lambda: _piece(plain, _ID, "the id of a task, run or review", Why.ID),
     )
     return next((found for look in looks if (found := look())), None)
@@ -136,6 +102,26 @@ def objection(plain: str, echoes: Collection[str]) -> Objection | None:
 def _phrase(said: str, phrases: Iterable[str], does: str, why: Why) -> Objection | None:
     found = next((phrase for phrase in phrases if f" {phrase} " in said), None)
     return Objection(f"The deliverable {does}: “{shown(found)}”.", why) if found else None
+
+
+def _talk(said: str) -> Objection | None:
+    found = talk.about_work(said)
+    if found is None:
+        return None
+    sentence = f"The deliverable talks about the work instead of the matter: “{shown(found)}”."
+    return Objection(sentence, Why.WORK)
+
+
+def _transcript(plain: str) -> Objection | None:
+    """Object to the lines of a model that thinks and acts by turns, in whatever language."""
+    heads = {words(found[1]).strip() for found in _HEAD.finditer(plain)}
+    thinks, acts = heads & talk.heads("thoughts"), heads & talk.heads("acts")
+    turns = heads & talk.heads("turns")
+    signs = sorted(thinks)[:1] + sorted(acts)[:1] if thinks and acts else sorted(turns)[:2]
+    if len(signs) <= 1:
+        return None
+    sentence = f"The deliverable is the transcript of a model: it has lines “{signs[0]}:” and “{signs[1]}:”."
+    return Objection(sentence, Why.MARKUP)
 
 
 def _sentences(echoes: Collection[str]) -> Iterable[str]:

@@ -1,0 +1,96 @@
+"""What models say about their work, in several languages. The phrases are data: machine_talk.toml.
+
+A text is read word by word: each word leads to the few phrases that begin with it, so the time grows
+with the text and not with the number of phrases.
+"""
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files as packaged
+from typing import Final, TypeAlias
+
+from remit.gate.eye import fold, words
+
+_FILE: Final = "machine_talk.toml"
+_GAP: Final = ".."
+_MOST_SKIPPED: Final = 3  # words that a gap stands for
+
+_Slot: TypeAlias = tuple[frozenset[str], tuple[str, ...]]  # whole words, and how others begin
+_Phrase: TypeAlias = tuple[_Slot | None, ...]  # None is a gap
+_Phrases: TypeAlias = Mapping[str, Sequence[_Phrase]]  # by the first word
+
+
+def about_work(said: str) -> str | None:
+    """The first words that talk about the work, in a text as `words` writes it."""
+    return _first(said, _phrases("work"))
+
+
+def refusal(said: str) -> str | None:
+    """The first words by which a model refuses, in a text as `words` writes it."""
+    return _first(said, _phrases("refusal"))
+
+
+@cache
+def step_names() -> str:
+    """What a work marker calls a step, as alternatives of a pattern, in small letters."""
+    return "|".join(dict.fromkeys(_plain(each) for each in _entries("step")))
+
+
+@cache
+def heads(kind: str) -> frozenset[str]:
+    """The heads of lines of one kind: thoughts, acts or turns."""
+    return frozenset(_plain(each) for each in _entries(kind))
+
+
+def _first(said: str, phrases: _Phrases) -> str | None:
+    spoken = said.split()
+    for index, word in enumerate(spoken):
+        for phrase in phrases.get(word, ()):
+            end = _end(spoken, index + 1, phrase)
+            if end:
+                return " ".join(spoken[index:end])
+    return None
+
+
+def _end(spoken: Sequence[str], index: int, rest: _Phrase) -> int:
+    """Where a phrase ends whose rest begins here; 0 if the words are others."""
+    if not rest:
+        return index
+    slot = rest[0]
+    if slot is None:
+        ends = (_end(spoken, index + skipped, rest[1:]) for skipped in range(_MOST_SKIPPED + 1))
+        return next(filter(None, ends), 0)
+    if index < len(spoken) and (spoken[index] in slot[0] or spoken[index].startswith(slot[1])):
+        return _end(spoken, index + 1, rest[1:])
+    return 0
+
+
+@cache
+def _phrases(kind: str) -> _Phrases:
+    found: dict[str, list[_Phrase]] = {}
+    for line in _entries(kind):
+        first, *rest = line.split()
+        phrase = tuple(None if each == _GAP else _slot(each) for each in rest)
+        for word in first.split("|"):
+            found.setdefault(_plain(word), []).append(phrase)
+    return found
+
+
+def _slot(alternatives: str) -> _Slot:
+    each = [word for word in alternatives.split("|") if word]
+    whole = frozenset(_plain(word) for word in each if not word.endswith("*"))
+    return whole, tuple(_plain(word) for word in each if word.endswith("*"))
+
+
+def _plain(text: str) -> str:
+    return words(fold(text)).strip()
+
+
+def _entries(kind: str) -> Iterable[str]:
+    return [entry for language in _languages().values() for entry in language[kind]]
+
+
+@cache
+def _languages() -> Mapping[str, Mapping[str, Sequence[str]]]:
+    return tomllib.loads(packaged("remit.gate").joinpath(_FILE).read_text(encoding="utf-8"))
