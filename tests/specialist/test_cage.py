@@ -10,10 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from remit.bubblewrap import find
 from remit.errors import BadInput
 from remit.model.specialist import Claim, Ended, Job
 from remit.settings import Settings
 from remit.settings.specialists import Kind, Specialist
+from remit.specialist import census
+from remit.specialist.abstract_sockets import can_hide
 from remit.specialist.cage import Cage, Leave, home_for
 from remit.specialist.command import CommandSpecialist
 from remit.specialist.process import Program, environ_of
@@ -165,6 +168,35 @@ async def test_the_network_is_not_there_unless_it_is_lent(
     assert denied.outcome is Ended.CRASH
     assert "sent" not in denied.text
     assert (lent.text, got) == ("sent", [b"all your code"])
+
+
+async def test_with_a_network_the_sockets_of_the_machine_are_hidden_or_doctor_says_so(
+    yard: Yard,
+) -> None:
+    name = f"remit-test-{os.getpid()}"
+    code = (
+        "import socket\n"
+        "own = socket.socket(socket.AF_UNIX); own.bind('\\0own'); own.listen()\n"
+        "socket.socket(socket.AF_UNIX).connect('\\0own'); print('own reached')\n"
+        f"socket.socket(socket.AF_UNIX).connect('\\0{name}'); print('host reached')"
+    )
+    with socket.socket(socket.AF_UNIX) as line:
+        line.bind(f"\0{name}")
+        line.listen()
+        claim = await yard.runs(code, Leave(network=True))
+
+    bwrap = find("bwrap")
+    assert bwrap is not None
+    chosen = Specialist(kind=Kind.COMMAND, argv=("sed",), network=True)
+    (seen,) = census.specialists({"sed": chosen}, "/usr/bin:/bin")
+    assert "own reached" in claim.text
+    if can_hide(bwrap):
+        assert claim.outcome is Ended.CRASH
+        assert "host reached" not in claim.text
+        assert "abstract Unix sockets" not in seen.whole
+    else:
+        assert "host reached" in claim.text
+        assert "abstract Unix sockets" in seen.whole
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from typing import Final
 
 from remit.bubblewrap import PLACES, find, is_root, system
 from remit.errors import Permanent
+from remit.specialist.abstract_sockets import launcher
 from remit.specialist.kept import REPOSITORY
 from remit.specialist.tree import aside
 
@@ -83,6 +84,7 @@ class Cage:
         scripts = [Path(word) for word in argv[1:] if word.startswith("/")]
         seen = (*seen, *(each for each in scripts if each.is_file()))
         return (
+            *(launcher(bwrap) if self._leave.network else ()),
             *(str(bwrap), *self._alone(), *system(), *self._rooms(workspace)),
             *_bound("--ro-bind-try", (*seen, *self._leave.reads)),
             *_bound("--bind-try", self._leave.writes),
@@ -97,7 +99,7 @@ class Cage:
         yield from ("--unshare-all", "--unshare-user", "--disable-userns", "--hostname", "sandbox")
         yield from ("--cap-drop", "ALL", "--die-with-parent")
         if self._leave.network:
-            yield "--share-net"
+            yield "--share-net"  # what listens on this machine's loopback is reached, too
         if is_root():
             yield from ("--uid", str(_ANYBODY), "--gid", str(_ANYBODY))
 

@@ -9,6 +9,7 @@ from typing import Final
 from remit.bubblewrap import find
 from remit.settings.projects import Project
 from remit.settings.specialists import Kind, Specialist
+from remit.specialist.abstract_sockets import can_hide
 
 OWN: Final = "brain"  # a specialist even if nobody named it
 
@@ -98,7 +99,15 @@ def _around(specialist: Specialist) -> str:
     """What holds it in, in words."""
     if not specialist.sandbox:
         return "without a sandbox: it can read and write what you can"
-    return f"in a sandbox with{'' if specialist.network else 'out'} network"
+    if not specialist.network:
+        return "in a sandbox without network"
+    bwrap = find("bwrap")
+    hidden = bwrap is not None and can_hide(bwrap)
+    sockets = "" if hidden else ", and abstract Unix sockets (Linux 6.12 could hide them)"
+    return (
+        "in a sandbox with network: it reaches what this machine does, every service that listens "
+        f"on its loopback{sockets}"
+    )
 
 
 _KINDS: Final = {Kind.COMMAND: "a command", Kind.ACP: "an agent over ACP"}
