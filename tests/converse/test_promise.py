@@ -97,6 +97,8 @@ def test_a_task_that_the_talk_is_not_about_bears_out_what_names_it() -> None:
         "Did I send it?",
         "I have not sent anything.",
         "If you want, it can be cancelled.",
+        "Ich würde es an Bob geschickt haben.",
+        "Gern hätte ich es storniert.",
         "You could say “I sent it to Bob”.",
         "",
     ],

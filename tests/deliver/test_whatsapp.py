@@ -109,7 +109,13 @@ TABLE: Final = {
     "404 without words": Row(Order(status=404, body=b"<html>"), Refused, 0),
     "400 half read": Row(Order(status=400, code=130429, cut=Cut.IN_ANSWER), Retry, 0),
     "400 dripping": Row(Order(status=400, code=130429, pace=0.3), Retry, 0, patience=SHORT),
-    "500": Row(Order(status=500, code=131000), Unknown, 0),
+    "500 failed": Row(Order(status=500, code=131000), Retry, 0, after=60),
+    "503 out of order": Row(
+        Order(status=503, code=131016, headers={"retry-after": "9"}), Retry, 0, after=9
+    ),
+    "500 down": Row(Order(status=500, code=2), Retry, 0, after=60),
+    "500 expired": Row(Order(status=500, code=190), Locked, 0),
+    "500 with a number nobody knows": Row(Order(status=500, code=999_999), Unknown, 0),
     "500 after it accepted": Row(Order(status=500, accept=True), Unknown, 1),
     "503 with Retry-After": Row(
         Order(status=503, body=b"", headers={"retry-after": "9"}), Unknown, 0
@@ -461,15 +467,46 @@ async def test_when_the_window_is_shut_a_template_carries_the_very_text() -> Non
         assert (template["name"], template["language"]) == ("remit_result", {"code": "en_US"})
 
 
-@pytest.mark.parametrize("body", ["two\nlines", "a\ttab", "five     blanks", "x" * 1025])
-async def test_what_no_template_can_carry_is_not_bent_to_fit(body: str) -> None:
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        ("two\nlines", "two  lines"),
+        ("a\ttab \r\n\n  and more", "a  tab  and more"),
+        ("five     blanks", "five  blanks"),
+        ("• milk\n• bread\n", "• milk  • bread"),
+    ],
+)
+async def test_in_a_template_a_text_is_one_line_with_all_its_words(body: str, line: str) -> None:
     async with Provider() as provider:
         desk = Desk(last=None, template=NOTICE)
         answer = await sent(provider, replace(PARCEL, body=body), desk)
 
-        assert provider.heard == []
-    assert isinstance(answer, Refused)
-    assert "one line" in answer.why
+        assert isinstance(answer, Accepted)
+        assert [each.text for each in provider.accepted] == [line]
+
+
+@pytest.mark.parametrize(("most", "fits"), [(1024, False), (4096, True)])
+async def test_a_long_text_goes_into_a_template_that_takes_it(most: int, *, fits: bool) -> None:
+    async with Provider() as provider:
+        desk = Desk(last=None, template=replace(NOTICE, most=most))
+        answer = await sent(provider, replace(PARCEL, body="x" * 1025), desk)
+
+        assert len(provider.heard) == fits
+    assert isinstance(answer, Accepted if fits else Refused)
+    if isinstance(answer, Refused):
+        assert "1025 characters; the template takes 1024" in answer.why
+
+
+async def test_a_template_with_several_variables_gets_a_parameter_for_each() -> None:
+    async with Provider() as provider:
+        template = replace(NOTICE, parameters=("Nina's assistant", "It says: {text}"))
+        provider.orders = [Order(status=400, code=132000)]
+        await sent(provider, desk=Desk(last=None, template=template))
+
+        fields = provider.heard[0].fields["template"]
+    assert isinstance(fields, dict)
+    texts = [each["text"] for each in fields["components"][0]["parameters"]]
+    assert texts == ["Nina's assistant", f"It says: {PARCEL.body}"]
 
 
 # The pace -----------------------------------------------------------------------------------------
@@ -592,6 +629,10 @@ BAD_LINES: Final[list[Callable[[], object]]] = [
     lambda: Line(NUMBER_ID, str, owner="Hanan"),
     lambda: Template("Not a name"),
     lambda: Template("fine", "english"),
+    lambda: Template("fine", "en", ("Nina",)),
+    lambda: Template("fine", "en", ("{text}", "{text}")),
+    lambda: Template("fine", "en", ("", "{text}")),
+    lambda: Template("fine", "en", most=5000),
 ]
 
 

@@ -293,6 +293,7 @@ def test_media_is_noted_with_what_was_said_about_it(kind: str) -> None:
     message = only({"id": "w", "from": PERSON, "type": kind, kind: content})
 
     assert message.media == Media(kind, "55", "a/b", "f.pdf")
+    assert message.media.label.endswith("“f.pdf”")
     assert message.text == ("" if kind in ("audio", "sticker") else "Look!")
 
 

@@ -51,18 +51,14 @@ CHANNELS: dict[str, Callable[[], str]] = {
     "selectors behind digits": lambda: _between("0123456789" * 12, "\ufe0f"),
     "selectors behind signs that are no emoji": lambda: _between("→★✓●" * 30, "\ufe0f"),
     "joiners where letters join anyway": lambda: _between(PERSIAN, "\u200d"),
-    "two kinds of zero width": lambda: "".join(
-        letter + "\u200c\u200d" for letter in "می" * 10
-    ),
+    "two kinds of zero width": lambda: "".join(letter + "\u200c\u200d" for letter in "می" * 10),
     "doubled zero width": lambda: "می\u200c\u200cشود " * 4,
     "direction marks in a row": lambda: "שלום " + "".join("\u200e\u200f"[bit] for bit in _bits()),
     "direction marks between letters": lambda: _between("שלוםשלום" * 15, "\u200f"),
     "empty isolates": lambda: "שלום " + "".join("\u2066\u2067"[b] + "\u2069" for b in _bits()),
     "nested isolates": lambda: "שלום \u2066\u2067abc\u2069\u2069",
     "soft hyphens behind each letter": lambda: _between("Lebensversicherung" * 7, "\xad"),
-    "kinds of space": lambda: "".join(
-        "a" + chr(0x2000 + half % 11) for half in _halves()
-    ),
+    "kinds of space": lambda: "".join("a" + chr(0x2000 + half % 11) for half in _halves()),
     "piles of accents": lambda: "Hello o" + "".join(chr(0x0300 + half) for half in _halves()),
     "braille blanks": lambda: "".join("word" + " \u2800"[bit] for bit in _bits()),
     "Mongolian selectors in Latin": lambda: "Hello\u180b\u180c world",

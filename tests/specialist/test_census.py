@@ -62,7 +62,9 @@ def test_somebody_in_a_chain_who_is_nobody_is_named(tmp_path: Path) -> None:
 
 def test_what_holds_a_program_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert specialist(SED).said.endswith("in a sandbox without network")
-    assert "every service that listens on its loopback" in specialist(replace(SED, network=True)).said
+    assert (
+        "every service that listens on its loopback" in specialist(replace(SED, network=True)).said
+    )
     free = specialist(replace(SED, sandbox=False))
     assert free.verdict == "warn"
     assert free.said.endswith("without a sandbox: it can read and write what you can")

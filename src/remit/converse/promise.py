@@ -22,6 +22,8 @@ _SENTENCE: Final = re.compile(r"[^.!?\n]+(?:[.!?](?=\w)[^.!?\n]*)*[.!?]*")
 _TIME: Final = re.compile(r"\b([01]?\d|2[0-3])[:.h]([0-5]\d)\b")
 _TO: Final = re.compile(r"\b(?:to|an|a|für|for|para)\s+([A-ZÄÖÜÁÉÍÓÚÑ][\w'’-]+)")
 _QUOTED: Final = re.compile(r"“[^”]*”|\"[^\"\n]*\"|„[^“]*“|«[^»]*»")
+# Folded, "würde" (would) is "wurde" (was), and "hätte" is "hatte": they are told apart before.
+_WOULD: Final = re.compile(r"\b(?:w(?:ü|u\u0308)rd|h(?:ä|a\u0308)tt)e(?:n|st|t)?\b", re.IGNORECASE)
 _LONG: Final = 4  # letters of a word that tells one task from another
 
 
@@ -58,7 +60,7 @@ def claims(text: str, tasks: Sequence[Task] = ()) -> Iterator[tuple[str, Claim]]
     for found in _SENTENCE.finditer(text):
         sentence = found[0].strip(" \t*-•>#")
         plain = _QUOTED.sub(" ", sentence)
-        words = () if plain.rstrip().endswith("?") else words_of(plain)
+        words = () if plain.rstrip().endswith("?") else words_of(_WOULD.sub(" would ", plain))
         ours = any(_names(sentence, task) for task in tasks)
         claim = _claim(words, ours=ours)
         if claim is not None:
@@ -210,7 +212,7 @@ _NOT: Final = some(
 )
 _UNREAL: Final = some(
     "if when once unless until should would could might may must will shall can want wants"
-    " going let'll i'll wenn falls sobald sollte wurde-ich konnte mochte werde wird soll kann si"
+    " going i'll wenn falls sobald sollte konnte mochte werde wird soll kann si"
     " cuando podria deberia puedo puede quiere voy"
 )
 _YOU: Final = some("you me us i dich dir mich uns sie ihnen ti usted tu mi")

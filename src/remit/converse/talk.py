@@ -19,7 +19,7 @@ from remit.converse.meant import Meant, decide
 from remit.converse.scene import Scene
 from remit.converse.tidings import Tidings
 from remit.errors import BadInput, NotFound, RemitError, StoreTrouble
-from remit.model.codec import from_json, to_json
+from remit.model.codec import JsonMap, from_json, to_json
 from remit.model.conversation import Action, Conversation, Role, TaskRef, Turn
 from remit.model.ids import ConversationId, Ids, TaskId
 from remit.store import conversations, notices, tasks
@@ -106,18 +106,32 @@ class Talk:
         return turn
 
     async def came(self, came: Came) -> Turn | None:
-        """Take up what the owner wrote by a channel; None if it is not his, or no words.
+        """Take up what the owner wrote by a channel; None if it is not his, or nothing at all.
 
         A reply to a message finds the task of that message. It is answered in the conversation.
         """
         text = came.body.get("text")
+        media = _media_label(came.body)
         his = bool(came.sender) and self._doer.is_owner(came.channel, came.sender)
-        if not his or not isinstance(text, str) or not text.strip():
+        if not his or not isinstance(text, str) or not (text.strip() or media):
             return None
         fresh, now = self._ids.conversation(), self._clock.now()
         place, about = await self._db.write(_found_for, came, fresh, now)
         key = f"in:{came.ref}"
+        if not text.strip():
+            return await self._unopened(place, media, came.channel, key)
         return await self.say(place, text, about=about, channel=came.channel, key=key)
+
+    async def _unopened(self, place: ConversationId, media: str, channel: str, key: str) -> Turn:
+        """Keep that something came which is no text, and say at once that it was not opened."""
+        said = Said(role=Role.USER, content=f"[{media}]", channel=channel, key=key)
+        turn = await self._db.write(_said, place, said, self._clock.now())
+        if turn.owed:
+            why = (
+                f"You sent {media}. I cannot open it, so nothing was done. Please write it as text."
+            )
+            await self._write(turn, Told(why))
+        return turn
 
     async def answered(self, turn: Turn, patience: float) -> Turn | None:
         """The answer to a turn, if it comes within so many seconds."""
@@ -213,6 +227,13 @@ def called(text: str) -> str:
         return line
     cut = line[:_TITLE].rpartition(" ")[0] if line[_TITLE] != " " else line[:_TITLE]
     return (cut or line[: _TITLE - 1]).rstrip(" ,;:.-") + "…"
+
+
+def _media_label(body: JsonMap) -> str:
+    """What a message brings that is no text, in words; empty if it brings nothing such."""
+    media = body.get("media")
+    label = media.get("label") if isinstance(media, dict) else None
+    return label if isinstance(label, str) else ""
 
 
 def _said(tx: Tx, ident: ConversationId, said: Said, now: datetime) -> Turn:

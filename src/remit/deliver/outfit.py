@@ -100,9 +100,14 @@ def _line(chosen: WhatsAppLine, keys: Keys) -> Line:
         chosen.number_id,
         keys.token(chosen.token),
         chosen.owner or None,
-        Template(chosen.template, chosen.language) if chosen.template else None,
+        _template(chosen) if chosen.template else None,
         chosen.url,
     )
+
+
+def _template(chosen: WhatsAppLine) -> Template:
+    parameters, most = chosen.template_parameters, chosen.template_limit
+    return Template(chosen.template, chosen.language, parameters, most)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 from remit.deliver import parts, plain, wire
 from remit.deliver.pace import Pace
-from remit.deliver.whatsapp_codes import means
+from remit.deliver.whatsapp_codes import is_known, means
 from remit.deliver.wire import Broken, Said, Token
 from remit.errors import BadInput
 from remit.model.delivery import Accepted, Answer, Keeps, Locked, Parcel, Refused, Retry, Unknown
@@ -24,14 +24,15 @@ MOST: Final = 4096
 PATIENCE: Final = 60.0  # seconds for a whole exchange, less than the courier's
 WINDOW: Final = timedelta(hours=24)
 _MARGIN: Final = timedelta(minutes=1)  # a message on its way must not find the window shut
+_CLIENT_ERROR: Final = 4  # the first digit of a status that says no
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,512}")  # more the provider does not give back
-_MOST_IN_TEMPLATE: Final = 1024
 _NUMBER: Final = re.compile(r"[1-9][0-9]{6,14}")
 _WRITTEN: Final = re.compile(r"\+[0-9]+(?:[ -][0-9]+)*")  # as people write a number
 _USER_ID: Final = re.compile(r"[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}")
 _URL: Final = re.compile(r"https://[a-z0-9.-]+(?::[0-9]{1,5})?/v[0-9]{1,3}\.[0-9]")
 _NEAR_URL: Final = re.compile(r"http://127\.0\.0\.1:[0-9]{1,5}/v[0-9]{1,3}\.[0-9]")
-_UNFIT: Final = re.compile(r"[\n\r\t]| {5}")  # what the provider takes in no template
+_BREAKS: Final = re.compile(r"[ \t]*[\n\r\t]\s*| {5,}")  # what the provider takes in no template
+TEXT: Final = "{text}"  # where the text goes among the parameters of a template
 
 Request: TypeAlias = Mapping[str, object]
 LastInbound: TypeAlias = Callable[[str], Awaitable[datetime | None]]  # by send address
@@ -39,10 +40,12 @@ LastInbound: TypeAlias = Callable[[str], Awaitable[datetime | None]]  # by send 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A template the provider has approved, with one variable in its body: the text goes there."""
+    """A template the provider has approved: what goes into the variables of its body, in order."""
 
     name: str
     language: str = "en"
+    parameters: tuple[str, ...] = (TEXT,)
+    most: int = 1024  # characters of the text; one without head, foot and buttons takes more
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z0-9_]{1,512}", self.name):
@@ -55,6 +58,14 @@ class Template:
                 f"The language {self.language!r:.60} is none of a template; write it like en_US.",
                 field="language",
             )
+        if sum(each.count(TEXT) for each in self.parameters) != 1 or not all(self.parameters):
+            raise BadInput(
+                f"The parameters of a template must hold {TEXT} once and have no empty one; write "
+                f'them like ["Nina", "{TEXT}"].',
+                field="template_parameters",
+            )
+        if not 1 <= self.most <= MOST:
+            raise BadInput(f"template_limit must be 1 to {MOST}.", field="template_limit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,27 +236,36 @@ def _request(
             "This person has not written to us in the last 24 hours, so WhatsApp takes a template "
             "only, and none is set. Ask them to write first, or set a template."
         )
-    if len(parcel.body) > _MOST_IN_TEMPLATE or _UNFIT.search(parcel.body):
+    line = _BREAKS.sub("  ", parcel.body.strip())
+    if len(line) > template.most:
         return Refused(
-            "This person has not written to us in the last 24 hours, and the text does not fit "
-            f"into a template: one line of at most {_MOST_IN_TEMPLATE} characters would."
+            "This person has not written to us in the last 24 hours, and the text has "
+            f"{len(line)} characters; the template takes {template.most}. Shorten it, ask them to "
+            "write first, or raise template_limit if your template has a body alone."
         )
-    return {**frame, "type": "template", "template": _filled(template, parcel.body)}
+    return {**frame, "type": "template", "template": _filled(template, line)}
 
 
-def _filled(template: Template, body: str) -> Request:
+def _filled(template: Template, line: str) -> Request:
+    texts = [each.replace(TEXT, line) for each in template.parameters]
+    parameters = [{"type": "text", "text": each} for each in texts]
     return {
         "name": template.name,
         "language": {"code": template.language},
-        "components": [{"type": "body", "parameters": [{"type": "text", "text": body}]}],
+        "components": [{"type": "body", "parameters": parameters}],
     }
 
 
 def _answer(said: Said | Broken, token: str, now: datetime) -> Answer:
+    told = _told(said, token, now) if isinstance(said, Said) else None
+    if told is not None:
+        return told
     doubt = wire.neither(said, "WhatsApp")
     if doubt is not None or isinstance(said, Broken):
         return doubt or Unknown("WhatsApp did not answer.")
-    return _taken(said) if said.status < HTTPStatus.BAD_REQUEST else _not_taken(said, token, now)
+    if said.status < HTTPStatus.BAD_REQUEST:
+        return _taken(said)
+    return wire.refusal(said, "WhatsApp", wire.wait_of(said, now))
 
 
 def _taken(said: Said) -> Answer:
@@ -257,13 +277,18 @@ def _taken(said: Said) -> Answer:
     return Unknown(f"WhatsApp answered {said.status} and named no message.")
 
 
-def _not_taken(said: Said, token: str, now: datetime) -> Answer:
-    wait = wire.wait_of(said, now)
+def _told(said: Said, token: str, now: datetime) -> Answer | None:
+    """What the code of an error means, whatever status it comes with; None if it tells nothing.
+
+    A code that nobody knows is a no only if the status is one, too.
+    """
     error = wire.fields_of(said.body).get("error")
     code = error.get("code") if isinstance(error, dict) else None
-    if isinstance(error, dict) and isinstance(code, int):
-        return means(code, _words(error, token), wait)
-    return wire.refusal(said, "WhatsApp", wait)
+    if not isinstance(error, dict) or not isinstance(code, int):
+        return None
+    if not is_known(code) and said.status // 100 != _CLIENT_ERROR:
+        return None
+    return means(code, _words(error, token), wire.wait_of(said, now))
 
 
 def _words(error: Mapping[str, object], token: str) -> str:

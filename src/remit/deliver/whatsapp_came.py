@@ -65,7 +65,13 @@ def _said(message: Inbound, hook: HookIn) -> Came:
     media: Json = None
     if message.media is not None:
         thing = message.media
-        media = {"kind": thing.kind, "id": thing.id, "type": thing.type, "name": thing.name}
+        media = {
+            "kind": thing.kind,
+            "id": thing.id,
+            "type": thing.type,
+            "name": thing.name,
+            "label": thing.label,
+        }
     body: JsonMap = {
         "kind": message.kind,
         "text": message.text,

@@ -45,6 +45,7 @@ _TEMPLATE: Final = _never(
 
 CODES: Final[Mapping[int, _Meaning]] = {
     # Definitely not sent, and nothing is wrong with the message.
+    2: _later("WhatsApp is out of order for the moment", 60),
     4: _later("The app has made too many calls", 300),
     80007: _later("The business account has made too many calls", 300),
     130429: _later("Too many messages in a short time from this number", 10),
@@ -89,6 +90,11 @@ CODES: Final[Mapping[int, _Meaning]] = {
     132016: _TEMPLATE,
 }
 _RIGHTS: Final = range(200, 300)  # each a permission that is missing
+
+
+def is_known(code: int) -> bool:
+    """Whether a number says by itself that the message was not sent."""
+    return code in CODES or code in _RIGHTS
 
 
 def means(code: int, said: str, after: float | None = None) -> Retry | Refused | Locked:

@@ -56,6 +56,13 @@ class Media:
     id: str | None
     type: str | None = None
     name: str | None = None
+    voice: bool = False  # recorded for us, and no file
+
+    @property
+    def label(self) -> str:
+        """What it is, in words."""
+        named = f" “{self.name}”" if self.name else ""
+        return "a voice note" if self.voice else _LABELS.get(self.kind, self.kind) + named
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +239,14 @@ def _person(number: str | None, user_id: str | None, people: Sequence[Fields]) -
     return people[0] if len(people) == 1 and number is None and user_id is None else {}
 
 
-_MEDIA: Final = frozenset({"image", "video", "document", "audio", "sticker"})
+_LABELS: Final[Mapping[str, str]] = {
+    "image": "a photo",
+    "video": "a video",
+    "document": "a document",
+    "audio": "a sound file",
+    "sticker": "a sticker",
+}
+_MEDIA: Final = frozenset(_LABELS)
 _SAID: Final[Mapping[str, tuple[str, ...]]] = {  # where the words of each kind stand
     "text": ("body",),
     "button": ("text",),
@@ -258,7 +272,7 @@ def _media(kind: str, content: Fields) -> Media | None:
     if kind not in _MEDIA:
         return None
     type_, name = _word(content.get("mime_type")), _word(content.get("filename"))
-    return Media(kind, _word(content.get("id")), type_, name)
+    return Media(kind, _word(content.get("id")), type_, name, content.get("voice") is True)
 
 
 def _time(stamp: object) -> datetime | None:

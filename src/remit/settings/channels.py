@@ -32,6 +32,8 @@ class WhatsAppLine:
     owner: str = ""  # your own number, in digits alone
     template: str = ""
     language: str = "en"
+    template_parameters: tuple[str, ...] = ("{text}",)  # one for each variable of its body
+    template_limit: int = 1024  # characters of the text that it takes
     url: str = "https://graph.facebook.com/v25.0"
     aliases: tuple[str, ...] = ()
 

@@ -38,7 +38,9 @@ _PUBLIC_WORDS: Final = frozenset(("PUBLIC", "PUBLISHABLE", "PUB"))
 _NOT_A_WORD: Final = re.compile(r"[^A-Za-z0-9]+")
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,30}://([^/?#]*)([^\s]*)")
-_RANDOM: Final = re.compile(r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9+/]{12,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-")
+_RANDOM: Final = re.compile(
+    r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9+/]{12,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-"
+)
 _PAIR: Final = re.compile(r"(?:^|[\s;,&?])([A-Za-z][\w -]{0,40}?)\s?=\s?([^\s;,&]+)")
 _PATH: Final = re.compile(r"(?:~?/|\.{1,2}/|[A-Za-z]:[\\/])")
 _SEPARATOR: Final = re.compile(r"[/\\]")
@@ -77,7 +79,9 @@ def _values(name: str, value: str) -> Iterator[str]:
     if address:
         yield from _of_address(address, named=sure or maybe)
         return
-    yield from (each[2] for each in _PAIR.finditer(value) if _is_secret(*_says_secret(each[1]), each[2]))
+    yield from (
+        each[2] for each in _PAIR.finditer(value) if _is_secret(*_says_secret(each[1]), each[2])
+    )
     if _is_secret(sure, maybe, value):
         yield from lines_of(value)
 
@@ -128,10 +132,16 @@ def _of_address(address: re.Match[str], *, named: bool) -> Iterator[str]:
     found = {password if colon else who} if at else set()
     if not colon:
         found = {each for each in found if len(each) >= _SHORTEST_IN_ADDRESS}
-    found |= {each[2] for each in _PAIR.finditer(address[2]) if _is_secret(*_says_secret(each[1]), each[2])}
+    found |= {
+        each[2]
+        for each in _PAIR.finditer(address[2])
+        if _is_secret(*_says_secret(each[1]), each[2])
+    }
     if named:
         parts = _SEPARATOR.split(address[2].partition("?")[0])
-        found |= {each for each in parts if len(each) >= _SHORTEST_IN_ADDRESS and _looks_random(each)}
+        found |= {
+            each for each in parts if len(each) >= _SHORTEST_IN_ADDRESS and _looks_random(each)
+        }
     for each in found:
         if len(each) >= SHORTEST and each.lower() not in _EVERYDAY:
             yield each

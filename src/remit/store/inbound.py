@@ -11,6 +11,7 @@ from datetime import datetime
 from remit.model.codec import JsonMap, text_of
 from remit.model.delivery import Report
 from remit.model.ids import TaskId
+from remit.model.phone import number_forms
 from remit.store import deliveries, notices, rows
 from remit.store.database import Params, Tx
 
@@ -62,8 +63,8 @@ def forget(tx: Tx, before: datetime) -> int:
 
 def last_at(tx: Tx, channel: str, address: str) -> datetime | None:
     """When the person behind an address last wrote on a channel."""
-    asked: Params = {"channel": channel, "address": address}
-    found = [tx.one(name, asked) for name in ("last_inbound", "last_inbound_of")]
+    asked: list[Params] = [{"channel": channel, "address": each} for each in number_forms(address)]
+    found = [tx.one(name, each) for name in ("last_inbound", "last_inbound_of") for each in asked]
     times = [rows.number(row["at"]) for row in found if row is not None and row["at"] is not None]
     return rows.at(max(times)) if times else None
 

@@ -76,6 +76,14 @@ def wrote(channel: str, ref: str, sender: str, body: JsonMap, who: Person) -> Ar
     return Arrival(ref=ref, door=channel, body=body | more, sender=sender)
 
 
+def words_of(body: JsonMap) -> str:
+    """What a message says; of what is no text, what it is: nobody opened it."""
+    text, media = body.get("text"), body.get("media")
+    said = text.strip() if isinstance(text, str) else ""
+    label = media.get("label") if isinstance(media, dict) else None
+    return "\n".join(filter(None, (said, f"[{label}, not opened]" if label else "")))
+
+
 def cue(kept: Kept, door: Door, source: Source, about: str | None = None) -> Cue:
     """Work on what somebody wrote: to be done as the owner says, on his dashboard."""
     body = kept.body
@@ -87,7 +95,7 @@ def cue(kept: Kept, door: Door, source: Source, about: str | None = None) -> Cue
         "sender_verified": body.get("verified") is True,
         "attachments": body.get("attachments") or [],
         "about": about,
-        "outside": words.bounded(str(body.get("text") or "")),
+        "outside": words.bounded(words_of(body)),
     }
     subject = mail_words.subject(str(body.get("subject") or ""))
     return Cue(

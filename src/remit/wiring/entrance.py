@@ -15,6 +15,7 @@ from remit.errors import BadInput
 from remit.intake.heard import Message
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
+from remit.model.phone import is_same_address
 from remit.model.task import Cue, Source, SourceKind
 from remit.settings.channels import Post
 from remit.settings.doors import ANY, START, Door, Folder, Hook
@@ -198,11 +199,9 @@ class Entrance:
 
     async def wrote(self, came: Came) -> Kept | None:
         """What a contact wrote by a channel that signs what it brings."""
-        door, text = self._settings.doors[came.channel], came.body.get("text")
+        door, text = self._settings.doors[came.channel], people.words_of(came.body)
         who = self._who(came.channel, came.sender) if came.sender else None
-        if door.contacts != START or who is None or who.owner or not isinstance(text, str):
-            return None
-        if not text.strip():
+        if door.contacts != START or who is None or who.owner or not text:
             return None
         arrival = people.wrote(came.channel, came.ref, came.sender, came.body, who)
         return await self._take(_caps(door), arrival)
@@ -219,7 +218,7 @@ class Entrance:
     def _who(self, channel: str, address: str) -> Person | None:
         """Whom the book has under an address; a book that cannot be read knows nobody."""
         chosen = self._settings.channels[channel]
-        if _is_same(getattr(chosen, "owner", ""), address):
+        if is_same_address(getattr(chosen, "owner", ""), address):
             return Person(self._settings.owner, owner=True)
         try:
             entries = self._plugs.contacts.entries()
@@ -227,7 +226,7 @@ class Entrance:
             return None
         for entry in entries:
             lines = entry.lines.values()
-            if any(_is_same(line.address, address) or line.id == address for line in lines):
+            if any(is_same_address(line.address, address) or line.id == address for line in lines):
                 return Person(entry.name, owner=entry.role == people.OWNER)
         return None
 
@@ -259,13 +258,3 @@ def _about(tx: Tx, channel: str, ids: Sequence[str]) -> tuple[str, TaskId] | Non
         if found is not None:
             return each, found
     return None
-
-
-def _is_same(known: str, address: str) -> bool:
-    """Whether two addresses are one; a number is its digits."""
-    if not known or ("@" in known) != ("@" in address):
-        return False
-    if "@" in known:
-        return known.casefold() == address.casefold()
-    digits = ["".join(filter(str.isdigit, each)) for each in (known, address)]
-    return bool(digits[0]) and digits[0] == digits[1]

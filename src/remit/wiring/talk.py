@@ -31,6 +31,7 @@ from remit.journal.follow import Journal
 from remit.model.edit import Edit
 from remit.model.ids import Ids, ReviewId, SessionId, TaskId
 from remit.model.permit import Reach
+from remit.model.phone import is_same_address
 from remit.model.reply import Policy, Prompt, Reply, Tool, ToolCall, ToolResult
 from remit.model.review import Answered, Decision, Review
 from remit.model.task import Creator, Source, SourceKind, Task, TaskType
@@ -193,13 +194,8 @@ def _is_owner(settings: Settings, contacts: Contacts, channel: str, sender: str)
     """Whether the book says that the owner writes from there, or the channel's own settings do."""
     reach = contacts.find(None, channel)
     known = reach.address if isinstance(reach, Reach) and reach.owner else None
-    his = _digits(known or str(getattr(settings.channels.get(channel), "owner", "")))
-    return bool(his) and his == _digits(sender)
-
-
-def _digits(address: str) -> str:
-    """An address as it is compared: a number is its digits."""
-    return "".join(filter(str.isdigit, address)) if "@" not in address else address.casefold()
+    his = known or str(getattr(settings.channels.get(channel), "owner", ""))
+    return is_same_address(his, sender)
 
 
 def _mind(ground: Ground) -> Mind | None:

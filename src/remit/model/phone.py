@@ -1,0 +1,31 @@
+"""Telephone numbers that are written in two ways and belong to one person.
+
+Two countries changed how mobile numbers are written, and WhatsApp still names people by the old form:
+Mexico dropped a 1 after the country code, Brazil put a 9 before the subscriber's number.
+"""
+
+import re
+from typing import Final
+
+_MEXICO: Final = re.compile(r"52(1?)(\d{10})")
+_BRAZIL: Final = re.compile(r"55([1-9]\d)(9?)([6-9]\d{7})")
+
+
+def number_forms(digits: str) -> tuple[str, ...]:
+    """The ways in which a number, in digits with its country code, may be written; itself first."""
+    mexico, brazil = _MEXICO.fullmatch(digits), _BRAZIL.fullmatch(digits)
+    if mexico:
+        return (digits, f"52{mexico[2]}" if mexico[1] else f"521{mexico[2]}")
+    if brazil:
+        return (digits, f"55{brazil[1]}{'' if brazil[2] else '9'}{brazil[3]}")
+    return (digits,)
+
+
+def is_same_address(known: str, address: str) -> bool:
+    """Whether two addresses are one: a mail address in any case, a number in any form."""
+    if not known or not address or ("@" in known) != ("@" in address):
+        return False
+    if "@" in known:
+        return known.casefold() == address.casefold()
+    ours, theirs = ("".join(filter(str.isdigit, each)) for each in (known, address))
+    return bool(ours) and ours in number_forms(theirs)
