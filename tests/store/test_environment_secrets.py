@@ -5,9 +5,7 @@ import pytest
 from remit.store.environment_secrets import secret_values, without_secrets
 
 RANDOM = "q7Zt2Kp9vXw4Lm8RbN3c"
-SECRETS = {
-    **dict.fromkeys(
-        """
+NAMES = """
         AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN AZURE_CLIENT_SECRET GITHUB_TOKEN GH_TOKEN NPM_TOKEN
         CI_JOB_TOKEN STRIPE_SECRET STRIPE_SECRET_KEY SLACK_SIGNING_SECRET TWILIO_AUTH_TOKEN
         DJANGO_SECRET_KEY RAILS_MASTER_KEY JWT_SECRET SECRET_KEY_BASE NEXTAUTH_SECRET API_KEY_PROD
@@ -16,9 +14,9 @@ SECRETS = {
         TF_VAR_db_password npm_config__authToken COOKIE_SECRET_OLD ENCRYPTION_KEY SSH_PRIVATE_KEY
         TELEGRAM_BOT_TOKEN CLOUDFLARE_API_TOKEN SENDGRID_API_KEY AZURE_STORAGE_SAS MY_CREDS SECRET
         remit_token GOOGLE_CLIENT_SECRET HMAC_KEY NEXT_PUBLIC_SECRET DOCKER_PASSWORDS
-        """.split(),
-        RANDOM,
-    ),
+"""
+SECRETS = {
+    **dict.fromkeys(NAMES.split(), RANDOM),
     "DB_PASSWORD": "correcthorsebattery",  # a word is a password if the name says so for sure
     "PASSWORD": "20190412",
     "SECRET_KEY": "supersecretkey",

@@ -2,8 +2,8 @@
 
 Some of them belong to good writing, in their place: joiners in Persian, in Hindi and in emoji,
 direction marks in Hebrew and Arabic, variation selectors after what they vary, soft hyphens within
-words, the tag characters of three flags. Out of their place they are held; and so is a text in which
-there are more of them than writing needs, for a choice that nobody sees can carry a message.
+words, the tag characters of three flags. Out of their place they are held; and so is a text with
+more of them than writing needs, for a choice that nobody sees can carry a message.
 """
 
 import re
@@ -135,7 +135,7 @@ def _belongs(text: str, index: int) -> bool:
 
 
 def _directs(before: str, after: str) -> bool:
-    """Whether a direction mark can change anything: between two letters of one direction none can."""
+    """Whether a direction mark can change anything: between two such letters none can."""
     if before in _MARKS or before in _ZERO_WIDTH:
         return False
     return not (_RIGHT_TO_LEFT.match(before) and _RIGHT_TO_LEFT.match(after))

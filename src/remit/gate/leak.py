@@ -120,7 +120,8 @@ def _transcript(plain: str) -> Objection | None:
     signs = sorted(thinks)[:1] + sorted(acts)[:1] if thinks and acts else sorted(turns)[:2]
     if len(signs) <= 1:
         return None
-    sentence = f"The deliverable is the transcript of a model: it has lines “{signs[0]}:” and “{signs[1]}:”."
+    lines = f"“{signs[0]}:” and “{signs[1]}:”"
+    sentence = f"The deliverable is the transcript of a model: it has lines {lines}."
     return Objection(sentence, Why.MARKUP)
 
 

@@ -79,21 +79,27 @@ _TABLE: Final = (
     ),
 )
 _SHAPES: Final = tuple(_Shape(what, sign, re.compile(shape)) for what, sign, shape in _TABLE)
+
+
+def _words_of(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 # A placeholder is known as a whole: it is made of these words, or of one sign again and again. What
 # merely has such a word or sign in it may be a real secret.
-_SAYS_EXAMPLE: Final = frozenset(
+_SAYS_EXAMPLE: Final = _words_of(
     """
     your my example sample placeholder insert replace changeme redacted hidden masked dummy
     password passwd pass pwd passphrase secret token key apikey
-    """.split()
+    """
 )
-_GOES_WITH_IT: Final = frozenset(
+_GOES_WITH_IT: Final = _words_of(
     """
     a an the this here me with in goes api access auth bearer private public client user username
     db database smtp mail admin account root app bot id value string actual real own new
-    sk ant proj svcacct admin or lf api03 v1 gsk xai hf rk live test whsec xoxb xoxp xapp ghp gho ghs
-    github pat glpat npm dop shpat
-    """.split()
+    sk ant proj svcacct admin or lf api03 v1 gsk xai hf rk live test whsec xoxb xoxp xapp ghp gho
+    ghs github pat glpat npm dop shpat
+    """
 )
 _AROUND: Final = (("{{", "}}"), ("<", ">"), ("{", "}"), ("[", "]"), ("%", "%"), ("$", ""))
 _REST: Final = re.compile(r"[\w-]{0,256}+")

@@ -1,9 +1,9 @@
 """Variation selectors: invisible characters that choose between two forms of the one before them.
 
-There are 260 of them, so one behind each character of a text could carry a hidden byte. One is taken
-only where Unicode defines it: behind an emoji, behind the signs and letters that have a second form,
-and behind an ideograph, as Japanese names have it. For ideographs there are tens of thousands of
-registered forms, so there the number in one text is limited as well.
+There are 260 of them, so one behind each character of a text could carry a hidden byte. One is
+taken only where Unicode defines it: behind an emoji, behind signs and letters that have a second
+form, and behind an ideograph, as Japanese names have it. For ideographs there are tens of thousands
+of registered forms, so there the number in one text is limited as well.
 """
 
 import re
@@ -46,7 +46,9 @@ _SECOND_FORM: Final = re.compile(
     "\u101c\u101d\u1022\u1031\u1075\u1078\u107a\u1080\uaa60-\uaa66\uaa6b\uaa6c\uaa6f\uaa7a\ua856\ua85c"
     "\ua85e-\ua860\ua868\U00010ac5\U00010ac6\U00010ad6\U00010ad7\U00010ae1]"
 )
-_PUNCTUATION: Final = frozenset("\u2018\u2019\u201c\u201d\u3001\u3002\uff01\uff0c\uff0e\uff1a\uff1b\uff1f")  # fmt: skip
+_PUNCTUATION: Final = frozenset(
+    "\u2018\u2019\u201c\u201d\u3001\u3002\uff01\uff0c\uff0e\uff1a\uff1b\uff1f"
+)
 
 
 def belongs(before: str, selector: str, after: str) -> bool:

@@ -1,7 +1,7 @@
 """Telephone numbers that are written in two ways and belong to one person.
 
-Two countries changed how mobile numbers are written, and WhatsApp still names people by the old form:
-Mexico dropped a 1 after the country code, Brazil put a 9 before the subscriber's number.
+Two countries changed how mobile numbers are written, and WhatsApp still names people by the old
+form: Mexico dropped a 1 after the country code, Brazil put a 9 before the subscriber's number.
 """
 
 import re

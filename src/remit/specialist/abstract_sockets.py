@@ -1,8 +1,8 @@
 """Hide this machine's abstract Unix sockets from a program that is lent the network.
 
 Such sockets have no file: who shares the network shares them, whatever else a sandbox shuts off. A
-session bus or a display may listen on one. Linux 6.12 and newer can scope them by Landlock; for that
-this file is run as a script, by itself, and becomes the program that it is given:
+session bus or a display may listen on one. Linux 6.12 and newer can scope them by Landlock; for
+that this file is run as a script, by itself, and becomes the program that it is given:
 
     python -I -S abstract_sockets.py /usr/bin/bwrap …
 """
@@ -11,7 +11,6 @@ import ctypes
 import os
 import stat
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -60,7 +59,7 @@ def _version() -> int:
     return int(ctypes.CDLL(None).syscall(_CREATE_RULESET, None, 0, _ASK_VERSION))
 
 
-def _main(words: Sequence[str]) -> None:
+def _main(words: list[str]) -> None:
     try:
         hide()
         os.execv(words[0], words)  # noqa: S606 - it is given whole, and nothing is looked up

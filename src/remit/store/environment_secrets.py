@@ -14,6 +14,11 @@ SHORTEST: Final = 8  # characters; a shorter value cannot be told from any other
 _SHORTEST_IN_ADDRESS: Final = 16  # a part of an address that opens something without a name
 _SHORTEST_LINE: Final = 24  # one line of a key that has many
 
+
+def _words_of(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 # Words that name a secret even when another word is run together with them: PGPASSWORD, SSHPASS.
 _SECRET_ENDINGS: Final = (
     *("PASSWORD", "PASSWORDS", "PASSWD", "PASSPHRASE", "PASSCODE", "SSHPASS"),
@@ -23,15 +28,15 @@ _SECRET_ENDINGS: Final = (
 _SECRET_WORDS: Final = frozenset(("PASS", "PWD", "PW", "CREDS"))
 # Words that also name things that are no secret; then the value must look random, or another word
 # of the name must say what the key is for.
-_MAYBE_SECRET: Final = frozenset(
+_MAYBE_SECRET: Final = _words_of(
     """
-    KEY KEYS TOKENS AUTH AUTHORIZATION PRIVATE CERT CERTS CERTIFICATE PEM PFX JWT HMAC SALT PEPPER SEED
-    MNEMONIC COOKIE SIGNATURE SIGNING ENCRYPTION DSN SAS WEBHOOK OTP TOTP
-    """.split()
+    KEY KEYS TOKENS AUTH AUTHORIZATION PRIVATE CERT CERTS CERTIFICATE PEM PFX JWT HMAC SALT SEED
+    PEPPER MNEMONIC COOKIE SIGNATURE SIGNING ENCRYPTION DSN SAS WEBHOOK OTP TOTP
+    """
 )
 _KEYS: Final = frozenset(("KEY", "KEYS"))
-_KINDS_OF_KEY: Final = frozenset(
-    "API ACCESS PRIVATE MASTER SIGNING ENCRYPTION CLIENT SERVICE ACCOUNT DEPLOY LICENSE".split()
+_KINDS_OF_KEY: Final = _words_of(
+    "API ACCESS PRIVATE MASTER SIGNING ENCRYPTION CLIENT SERVICE ACCOUNT DEPLOY LICENSE"
 )
 _PUBLIC_WORDS: Final = frozenset(("PUBLIC", "PUBLISHABLE", "PUB"))
 
@@ -39,17 +44,17 @@ _NOT_A_WORD: Final = re.compile(r"[^A-Za-z0-9]+")
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,30}://([^/?#]*)([^\s]*)")
 _RANDOM: Final = re.compile(
-    r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9+/]{12,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-"
+    r"(?=[A-Za-z+/]{0,64}\d)(?=[\d+/]{0,64}[A-Za-z])[A-Za-z0-9+/]{12,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-"
 )
 _PAIR: Final = re.compile(r"(?:^|[\s;,&?])([A-Za-z][\w -]{0,40}?)\s?=\s?([^\s;,&]+)")
 _PATH: Final = re.compile(r"(?:~?/|\.{1,2}/|[A-Za-z]:[\\/])")
 _SEPARATOR: Final = re.compile(r"[/\\]")
-_EVERYDAY: Final = frozenset(
+_EVERYDAY: Final = _words_of(
     """
     disabled required optional enabled preferred password passwort changeme change-me change_me
     postgres postgresql example administrator development production unlimited undefined
     placeholder anonymous localhost
-    """.split()
+    """
 )
 
 
@@ -126,7 +131,7 @@ def _is_mixed_case(value: str) -> bool:
 
 
 def _of_address(address: re.Match[str], *, named: bool) -> Iterator[str]:
-    """The password in an address, or the key in place of a user; in a secret one, its long parts."""
+    """The password in an address, or the key in place of a user; if it has a name, long parts."""
     user, at, _ = address[1].rpartition("@")
     who, colon, password = user.partition(":")
     found = {password if colon else who} if at else set()
