@@ -69,8 +69,8 @@ def test_a_channel_that_the_house_lacks_is_asked_about_not_used(tmp_path: Path) 
         ("- name: Bob\n- name: Zoe\n- name: BOB", 3, "stands in line 1 too"),
         ("- name: Bob\n  name: Zoe", 2, "has 'name' twice"),
         ("- name: 'Bob", 1, "found unexpected end of stream"),
-        ("- &a {name: Bob}\n- *a", 2, "may not point elsewhere"),
-        ("- !!python/object/apply:os.system [ls]", 1, "must be a table"),
+        ("- &a {name: Bob}\n- *a", 1, "points elsewhere"),
+        ("- !!python/object/apply:os.system [ls]", 1, "has the tag"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(

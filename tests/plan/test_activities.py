@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.errors import BadInput
-from remit.plan import sheet
-from remit.plan.activities import Activities, Demand, Paper, Unit, Whole, default, load
+from remit.plan.activities import MAX_CHARS, Activities, Demand, Paper, Unit, Whole, default, load
 from remit.plan.files import compile_glob
 from remit.plan.index import Index
 
@@ -235,7 +234,7 @@ def test_without_a_reason_no_file_is_ever_asked_for_less(files: dict[str, dict[s
         ("version: \x00", 1, "is no YAML"),
         ("[" * 50 + "]" * 50, 1, "is nested too deep"),
         ("[" * 20_000, 1, "is nested too deep"),
-        ("x" * (sheet.MOST + 1), 1, "is too long"),
+        ("x" * (MAX_CHARS + 1), 1, "is too long"),
         ("", 1, "must say version: 1"),
         ("just words", 1, "must be a table"),
     ],

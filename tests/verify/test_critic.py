@@ -258,7 +258,7 @@ def _critics(told: object) -> list[list[str]]:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("a: [", "rubrics.yml line 1: this is not YAML."),
+        ("a: [", "rubrics.yml, line 1: it is no YAML"),
         ("- a", "it must map names of critics to rubrics"),
         ("sql: {reads: x}", "rubrics.yml, sql: "),
         ("sql: {reads: x, rules: {}}", "at least one rule"),

@@ -20,9 +20,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-import yaml
-
 from remit.errors import BadInput, Permanent, Transient
+from remit.formats.yaml import load_yaml
 from remit.model.codec import Json, JsonMap, from_json
 from remit.model.reply import Ask, Prompt, Reply, ToolCall
 from remit.model.status import Reason
@@ -30,6 +29,7 @@ from remit.ports import OnText
 
 Failure: TypeAlias = Literal["transient", "permanent"]
 _STATE: Final = "scripted"  # there is nothing to remember, but it did answer
+_MAX_CHARS: Final = 10_000_000
 _FAILURES: Final = ("transient", "permanent")
 
 
@@ -104,10 +104,10 @@ def _calls(line: Line, prompt: Prompt) -> tuple[ToolCall, ...]:
 def load(path: Path) -> ScriptedBrain:
     """Read a script; a mistake is named with its entry."""
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"The brain's script {path} cannot be read: {error}") from None
-    return parse(data)
+    return parse(load_yaml(text, path.name, field="brain", max_chars=_MAX_CHARS).to_json())
 
 
 def parse(data: Json) -> ScriptedBrain:

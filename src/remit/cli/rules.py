@@ -18,8 +18,7 @@ from remit.intake import zone as zones
 from remit.model.codec import Json, JsonMap
 from remit.model.task import Task
 from remit.plan import priority
-from remit.plan.priority import PriorityRules
-from remit.plan.priority_sheet import MOST
+from remit.plan.priority import MAX_CHARS, PriorityRules
 from remit.plan.priority_trial import Trial, trials
 from remit.server.priority_shapes import told
 from remit.settings import Settings
@@ -103,12 +102,12 @@ def try_out(
 
 def in_file(settings: Settings) -> PriorityRules:
     """The owner's rules as they stand in his file; without one, those that come with Remit."""
-    text = kept.text(settings.home / kept.PRIORITY, kept.PRIORITY, MOST)
+    text = kept.text(settings.home / kept.PRIORITY, kept.PRIORITY, MAX_CHARS)
     return priority.default() if text is None else priority.load(text, kept.PRIORITY)
 
 
 def in_other(file: str) -> PriorityRules:
-    text = kept.text(Path(file), file, MOST)
+    text = kept.text(Path(file), file, MAX_CHARS)
     if text is None:
         raise NotFound("file", file)
     return priority.load(text, file)

@@ -12,20 +12,22 @@ The `address` is where a message goes; the `id` is what incoming ones are known 
 role `owner` is the owner, and his addresses are where he reads.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, TypeVar
 
 from remit.errors import BadInput
+from remit.formats.yaml import YamlPart, load_yaml
 from remit.intake.lexicon.words import fold, keys_of, tokenize
 from remit.intake.recipients import Book, Channel, Contact
 from remit.model.permit import Reach, Unsure
 from remit.model.reply import Policy
 
 FILE: Final = "contacts.yaml"
-MOST_BYTES: Final = 1_000_000
+MAX_BYTES: Final = 1_000_000
 OWNER: Final = "owner"
+_FIELD: Final = "contacts"
 _KEYS: Final = ("name", "aliases", "role", "channels", "policy")
 _WAY_KEYS: Final = ("id", "address")
 _Stamp = tuple[int, int, int]
@@ -197,70 +199,31 @@ def load(path: Path) -> tuple[Entry, ...]:
 
 def parse(raw: bytes, file: str = FILE) -> tuple[Entry, ...]:
     """Read what a file holds."""
-    people = tuple(_entry(each) for each in _parse(raw, file).items())
+    top = _parse(raw, file)
+    people = tuple(map(_entry, top.items())) if top.value != {} else ()
     _refuse_doubles(people, file)
     return people
 
 
 def _bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            return file.read(MAX_BYTES + 1)
     except OSError as error:
         raise BadInput(f"{path.name} cannot be read: {error}.") from None
 
 
-def _parse(raw: bytes, file: str) -> "_Part":
-    import yaml  # noqa: PLC0415 - who has no such file need not wait for it
-
+def _parse(raw: bytes, file: str) -> YamlPart:
+    if len(raw) > MAX_BYTES:
+        raise BadInput(f"{file} is too long; at most {MAX_BYTES:,} bytes are read.", field=_FIELD)
     try:
-        if len(raw) > MOST_BYTES:
-            raise BadInput(f"{file} is too long; at most {MOST_BYTES} bytes are read.")
         text = raw.decode("utf-8")
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            if isinstance(event, yaml.AliasEvent):  # a few of them can stand for millions
-                at = (event.start_mark.line if event.start_mark else 0) + 1
-                raise _Part(file, at, "").bad("may not point elsewhere")
-        return _tree(yaml.compose(text, Loader=yaml.SafeLoader), file)
     except UnicodeDecodeError:
-        raise BadInput(f"{file} is not UTF-8 text.") from None
-    except yaml.MarkedYAMLError as error:
-        at = (error.problem_mark.line if error.problem_mark else 0) + 1
-        raise BadInput(f"{file}, line {at}: {error.problem}.") from None
-    except (yaml.YAMLError, RecursionError) as error:
-        raise BadInput(f"{file} cannot be read: {error}.") from None
+        raise BadInput(f"{file} is not UTF-8 text.", field=_FIELD) from None
+    return load_yaml(text, file, field=_FIELD, max_chars=MAX_BYTES)
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A piece of the file that knows its line."""
-
-    file: str
-    line: int
-    value: "str | list[_Part] | dict[str, _Part]"
-
-    def items(self) -> "list[_Part]":
-        if not isinstance(self.value, list):
-            raise self.bad("must be a list")
-        return self.value
-
-    def text(self) -> str:
-        if not isinstance(self.value, str) or not self.value.strip():
-            raise self.bad("must be text that is not empty")
-        return self.value
-
-    def table(self, known: Collection[str] = ()) -> "dict[str, _Part]":
-        if not isinstance(self.value, dict):
-            raise self.bad("must be a table of names and values")
-        for name, part in self.value.items():
-            if known and name not in known:
-                raise part.bad(f"has {name!r:.60}; known are {', '.join(known)}")
-        return self.value
-
-    def bad(self, what: str) -> BadInput:
-        return BadInput(f"{self.file}, line {self.line}: it {what}.", field="contacts")
-
-
-def _entry(part: _Part) -> Entry:
+def _entry(part: YamlPart) -> Entry:
     told = part.table(_KEYS)
     if "name" not in told:
         raise part.bad("lacks a name")
@@ -278,7 +241,7 @@ def _entry(part: _Part) -> Entry:
     )
 
 
-def _line(part: _Part) -> Line:
+def _line(part: YamlPart) -> Line:
     """An address, or an address and the id that incoming messages are known by."""
     if isinstance(part.value, str):
         return Line(part.text())
@@ -288,7 +251,7 @@ def _line(part: _Part) -> Line:
     return Line(told["address"].text(), told["id"].text() if "id" in told else None)
 
 
-def _policy(part: _Part) -> Policy:
+def _policy(part: YamlPart) -> Policy:
     if part.text() not in set(Policy):
         raise part.bad(f"is {part.text()!r:.60}; it may be {', '.join(Policy)}")
     return Policy(part.text())
@@ -297,38 +260,13 @@ def _policy(part: _Part) -> Policy:
 def _refuse_doubles(people: Sequence[Entry], file: str) -> None:
     seen: dict[str, int] = {}
     for person in people:
-        name, at = fold(person.name), _Part(file, person.line, "")
+        name, at = fold(person.name), YamlPart(file, person.line, None, _FIELD)
         if name in seen:
             said = f"{person.name!r:.60} stands in line {seen[name]} too"
             raise at.bad(f"has a name that is taken: {said}")
         if person.role == OWNER and any(each.role == OWNER for each in people[: len(seen)]):
             raise at.bad("has the role owner, which another has already")
         seen[name] = person.line
-
-
-def _tree(node: object, file: str) -> _Part:
-    """The file as plain values that know their lines."""
-    import yaml  # noqa: PLC0415 - as above
-
-    if node is None:
-        return _Part(file, 1, [])
-    assert isinstance(node, yaml.Node)  # noqa: S101 - composed by us
-    line = node.start_mark.line + 1
-    if isinstance(node, yaml.SequenceNode):
-        return _Part(file, line, [_tree(each, file) for each in node.value])
-    if isinstance(node, yaml.MappingNode):
-        return _Part(file, line, dict(_pairs(node.value, file)))
-    return _Part(file, line, "" if node.tag == "tag:yaml.org,2002:null" else str(node.value))
-
-
-def _pairs(pairs: Collection[tuple[object, object]], file: str) -> Iterator[tuple[str, _Part]]:
-    seen: set[str] = set()
-    for key, value in pairs:
-        name, part = _tree(key, file), _tree(value, file)
-        if name.text() in seen:
-            raise name.bad(f"has {name.text()!r:.60} twice")
-        seen.add(name.text())
-        yield name.text(), _Part(file, name.line, part.value)
 
 
 def _stamp(path: Path) -> _Stamp | None:

@@ -8,11 +8,12 @@ from importlib.resources import files as packaged
 from typing import Final, TypeVar
 
 from remit.errors import BadInput
+from remit.formats.yaml import YamlPart, load_yaml
 from remit.plan.files import Glob, compile_glob
 from remit.plan.index import Index
-from remit.plan.sheet import Part, read
 
 FILE: Final = "activities.yml"
+MAX_CHARS: Final = 256_000
 ALWAYS: Final = ("typecheck", "lint", "build")
 
 
@@ -188,11 +189,11 @@ _NOTHING: Final = Activities((), Demand(), {}, {}, Cross(0, Demand(), (), Demand
 
 
 def _merged(rules: Activities, paper: Paper) -> Activities:
-    part = read(paper.text, paper.name)
+    part = load_yaml(paper.text, paper.name, field="activities", max_chars=MAX_CHARS)
     top = part.table(_TOP)
     if "version" not in top or top["version"].value != "1":
         raise top.get("version", part).bad("must say version: 1")
-    empty = Part(paper.name, part.line, {})
+    empty = _nothing_at(part)
     always = _always(top["always"]) if "always" in top else ()
     files = dict(rules.files)
     for text, each in top.get("files", empty).table().items():
@@ -210,13 +211,17 @@ def _merged(rules: Activities, paper: Paper) -> Activities:
     )
 
 
-def _always(part: Part) -> tuple[str, ...]:
+def _nothing_at(part: YamlPart) -> YamlPart:
+    return YamlPart(part.file, part.line, {}, part.field)
+
+
+def _always(part: YamlPart) -> tuple[str, ...]:
     for each in part.items():
         _word(each, dict.fromkeys(ALWAYS, True))
     return part.texts()
 
 
-def _file_rule(text: str, part: Part, before: FileRule | None) -> FileRule:
+def _file_rule(text: str, part: YamlPart, before: FileRule | None) -> FileRule:
     told = part.table((*_ASKS, *_HOW, "except"))
     but = _globs(told["except"]) if "except" in told else ()
     old = before or FileRule(_glob(text, part), Demand())
@@ -227,7 +232,7 @@ def _file_rule(text: str, part: Part, before: FileRule | None) -> FileRule:
     return FileRule(old.glob, _demand(part, told, old.demand), but)
 
 
-def _phrase(name: str, part: Part, before: Phrase | None) -> Phrase:
+def _phrase(name: str, part: YamlPart, before: Phrase | None) -> Phrase:
     told = part.table((*_ASKS, *_HOW, "says"))
     says = tuple(_said(each) for each in told["says"].items()) if "says" in told else ()
     if before is None and not says:
@@ -240,16 +245,16 @@ def _phrase(name: str, part: Part, before: Phrase | None) -> Phrase:
     return Phrase(name, says, _demand(part, told, old.demand))
 
 
-def _said(part: Part) -> str:
+def _said(part: YamlPart) -> str:
     said = " ".join(part.text().casefold().split())
     if not any(letter.isalnum() for letter in said):
         raise part.bad(f"has the phrase {said!r:.60}, which has no word in it")
     return said
 
 
-def _cross(part: Part, before: Cross) -> Cross:
+def _cross(part: YamlPart, before: Cross) -> Cross:
     told = part.table(("spread", "shared"))
-    empty = Part(part.file, part.line, {})
+    empty = _nothing_at(part)
     spread, shared = told.get("spread", empty), told.get("shared", empty)
     wide = spread.table((*_ASKS, *_HOW, "directories"))
     common = shared.table((*_ASKS, *_HOW, "paths"))
@@ -269,7 +274,7 @@ def _cross(part: Part, before: Cross) -> Cross:
     )
 
 
-def _demand(part: Part, told: Mapping[str, Part], before: Demand) -> Demand:
+def _demand(part: YamlPart, told: Mapping[str, YamlPart], before: Demand) -> Demand:
     """What is asked for now; less than before needs a reason."""
     old = Demand() if _replaces(told) else before
     critics = told["critics"].texts() if "critics" in told else ()
@@ -286,38 +291,38 @@ def _demand(part: Part, told: Mapping[str, Part], before: Demand) -> Demand:
     return new
 
 
-def _need_reason(part: Part, told: Mapping[str, Part], what: str) -> None:
+def _need_reason(part: YamlPart, told: Mapping[str, YamlPart], what: str) -> None:
     if "because" not in told:
         raise part.bad(f"{what}; say because: and why that is right")
     told["because"].text()
 
 
-def _replaces(told: Mapping[str, Part]) -> bool:
+def _replaces(told: Mapping[str, YamlPart]) -> bool:
     return "replace" in told and _word(told["replace"], _BOOLS)
 
 
 _T = TypeVar("_T")
 
 
-def _word(part: Part, known: Mapping[str, _T]) -> _T:
+def _word(part: YamlPart, known: Mapping[str, _T]) -> _T:
     said = part.text()
     if said not in known:
         raise part.bad(f"is {said!r:.60}; it may be {', '.join(known)}")
     return known[said]
 
 
-def _count(part: Part) -> int:
+def _count(part: YamlPart) -> int:
     said = part.text()
     if not said.isdecimal() or not 1 < int(said[:6]) <= _MOST_DIRECTORIES:
         raise part.bad(f"is {said!r:.60}; it must be a number from 2 to {_MOST_DIRECTORIES}")
     return int(said)
 
 
-def _globs(part: Part) -> tuple[Glob, ...]:
+def _globs(part: YamlPart) -> tuple[Glob, ...]:
     return tuple(_glob(each.text(), each) for each in part.items())
 
 
-def _glob(text: str, part: Part) -> Glob:
+def _glob(text: str, part: YamlPart) -> Glob:
     try:
         return compile_glob(text)
     except BadInput as error:

@@ -8,15 +8,15 @@ from importlib.resources import files as packaged
 from typing import Final
 
 from remit.errors import BadInput
+from remit.formats.yaml import YamlPart, load_yaml
 from remit.model.task import Priority, Task
-from remit.plan import priority_sheet
 from remit.plan.priority_facts import gather
 from remit.plan.priority_pattern import Patterns
 from remit.plan.priority_said import Reading
 from remit.plan.priority_when import Condition, Index
-from remit.plan.sheet import Part
 
 FILE: Final = "priority.yml"
+MAX_CHARS: Final = 512_000
 MOST_RULES: Final = 5000
 SPOKEN: Final = ("owner", "agent")  # who may say a priority himself
 _TOP: Final = ("version", "lists", "rules", "default")
@@ -86,12 +86,13 @@ def default() -> PriorityRules:
 def load(text: str, file: str) -> PriorityRules:
     """Rules from the text of a file; what is wrong is said with file and line."""
     try:
-        return _read(priority_sheet.read(text, file or FILE), file)
+        part = load_yaml(text, file or FILE, field=_FIELD, max_chars=MAX_CHARS, quote_booleans=True)
+        return _read(part, file)
     except BadInput as error:
         raise BadInput(str(error), field=_FIELD) from None
 
 
-def _read(part: Part, file: str) -> PriorityRules:
+def _read(part: YamlPart, file: str) -> PriorityRules:
     top = part.table(_TOP)
     if "version" not in top or top["version"].value != "1":
         raise top.get("version", part).bad("must say version: 1")
@@ -111,11 +112,11 @@ def _read(part: Part, file: str) -> PriorityRules:
     return PriorityRules(file, tuple(rules.values()), lists, last, reading.fields)
 
 
-def _told(top: Mapping[str, Part], name: str) -> Mapping[str, Part]:
+def _told(top: Mapping[str, YamlPart], name: str) -> Mapping[str, YamlPart]:
     return top[name].table() if name in top else {}
 
 
-def _rule(part: Part, reading: Reading) -> PriorityRule:
+def _rule(part: YamlPart, reading: Reading) -> PriorityRule:
     told = part.table(_RULE)
     for name in _RULE:
         if name not in told:
@@ -132,14 +133,14 @@ def _rule(part: Part, reading: Reading) -> PriorityRule:
     )
 
 
-def _line(part: Part, most: int) -> str:
+def _line(part: YamlPart, most: int) -> str:
     said = " ".join(part.text().split())
     if len(said) > most:
         raise part.bad(f"is longer than {most} letters")
     return said
 
 
-def _priority(part: Part) -> Priority:
+def _priority(part: YamlPart) -> Priority:
     said = part.text()
     if said not in list(Priority):
         raise part.bad(f"has the priority {said!r:.60}; it may be {', '.join(Priority)}")

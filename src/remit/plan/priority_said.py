@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from remit.errors import BadInput
+from remit.formats.yaml import YamlPart
 from remit.model import ids
 from remit.model.task import Creator, SourceKind, Taint
 from remit.plan import priority_pattern
 from remit.plan.priority_facts import ANY, CONTEXT, FIELDS, NONE, WEEKDAYS, Key, domain, plain
 from remit.plan.priority_pattern import Pattern, Patterns
 from remit.plan.priority_when import All, Among, Condition, Not, Score, Some, Within
-from remit.plan.sheet import Part
 
 _SHAPE: Final = re.compile(r"(\S+)\s+(is|in|matches|>=|≥)\s+(\S.*)", re.DOTALL)
 _PATH: Final = re.compile(r"[\w-]{1,60}(\.[\w-]{1,60}){0,7}")
@@ -35,7 +35,7 @@ class Reading:
         """Every field that a condition asks about, with the patterns that are tried on it."""
         return {field: Patterns(list(known)) for field, known in self._patterns.items()}
 
-    def condition(self, part: Part) -> Condition:
+    def condition(self, part: YamlPart) -> Condition:
         """One line, or a table with all, any or not; what is wrong is said with its line."""
         if isinstance(part.value, dict):
             return self._joined(part)
@@ -47,7 +47,7 @@ class Reading:
         except BadInput as error:
             raise part.bad(str(error)) from None
 
-    def _joined(self, part: Part) -> Condition:
+    def _joined(self, part: YamlPart) -> Condition:
         told = part.table(_JOINS)
         if len(told) != 1:
             raise part.bad("must say one of all, any, not; put one into the other")

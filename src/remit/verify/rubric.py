@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-
-import yaml
+from typing import Final
 
 from remit.errors import BadInput
+from remit.formats.yaml import load_yaml
 from remit.model.codec import Json, from_json
+
+_MAX_CHARS: Final = 256_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +37,7 @@ def packaged() -> dict[str, Rubric]:
 
 def load(text: str, name: str) -> dict[str, Rubric]:
     """Read rubrics; what is wrong with one is said with its name."""
-    try:
-        found: Json = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f" line {mark.line + 1}" if mark else ""
-        raise BadInput(f"{name}{line}: this is not YAML.", field=name) from None
+    found = load_yaml(text, name, field=name, max_chars=_MAX_CHARS).to_json()
     if not isinstance(found, dict) or not found:
         raise BadInput(f"{name}: it must map names of critics to rubrics.", field=name)
     return {critic: _rubric(critic, each, name) for critic, each in found.items()}

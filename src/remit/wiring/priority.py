@@ -6,8 +6,7 @@ from typing import Final
 
 from remit.errors import BadInput
 from remit.plan import priority
-from remit.plan.priority import PriorityRules
-from remit.plan.priority_sheet import MOST
+from remit.plan.priority import MAX_CHARS, PriorityRules
 from remit.settings import rules
 
 _LOG: Final = logging.getLogger("remit.priority")
@@ -40,7 +39,7 @@ class PriorityFile:
 
     def _look(self) -> None:
         try:
-            text = rules.text(self._path, rules.PRIORITY, MOST)
+            text = rules.text(self._path, rules.PRIORITY, MAX_CHARS)
             found = None if text is None else priority.load(text, rules.PRIORITY)
             self._rules, self._complaint = found or priority.default(), None
         except BadInput as bad:

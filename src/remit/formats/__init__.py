@@ -1,0 +1,1 @@
+"""File formats, read strictly: pure, no room is known here."""

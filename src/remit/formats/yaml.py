@@ -1,0 +1,192 @@
+"""YAML, read strictly and within bounds: each part knows its line, and no alias is followed.
+
+The text is read once, event by event, and the tree is built without recursion. So a hostile file
+is refused at the first line that breaks a rule, whatever follows it.
+"""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from remit.errors import BadInput
+from remit.model.codec import Json
+
+if TYPE_CHECKING:
+    import yaml
+
+MAX_DEPTH: Final = 12
+_TAG: Final = "tag:yaml.org,2002:"
+_PLAIN_KINDS: Final = ("str", "int", "float", "bool", "null", "timestamp", "map", "seq")
+
+
+@dataclass(slots=True)
+class YamlPart:
+    """A piece of a file, with the line where it starts."""
+
+    file: str
+    line: int
+    value: "str | list[YamlPart] | dict[str, YamlPart] | None"
+    field: str
+    kind: str = "str"  # what YAML takes a scalar for: str, int, float, bool, null, timestamp
+
+    def text(self) -> str:
+        if not isinstance(self.value, str) or not self.value.strip():
+            raise self.bad("must be text that is not empty")
+        return self.value
+
+    def texts(self) -> tuple[str, ...]:
+        return tuple(each.text() for each in self.items())
+
+    def items(self) -> "list[YamlPart]":
+        if not isinstance(self.value, list):
+            raise self.bad("must be a list")
+        return self.value
+
+    def table(self, known: Collection[str] = ()) -> "dict[str, YamlPart]":
+        """Names and values; with `known`, no other name is allowed."""
+        if not isinstance(self.value, dict):
+            raise self.bad("must be a table of names and values")
+        for name, part in self.value.items():
+            if known and name not in known:
+                raise part.bad(f"has {name!r:.60}; known are {', '.join(known)}")
+        return self.value
+
+    def to_json(self) -> Json:
+        """The value with the types YAML gives it; a time stays the text that was written."""
+        if isinstance(self.value, list):
+            return [each.to_json() for each in self.value]
+        if isinstance(self.value, dict):
+            return {name: each.to_json() for name, each in self.value.items()}
+        if self.kind in ("str", "timestamp"):
+            return self.value
+        import yaml  # noqa: PLC0415 - a command that reads no YAML does not load it
+
+        node = yaml.ScalarNode(_TAG + self.kind, self.value or "")
+        try:
+            found: Json = yaml.constructor.SafeConstructor().construct_object(node)
+        except ValueError:
+            raise self.bad(f"has {self.value!r:.20}, a number that cannot be read") from None
+        return found
+
+    def bad(self, what: str) -> BadInput:
+        return BadInput(f"{self.file}, line {self.line}: it {what}.", field=self.field)
+
+
+def load_yaml(
+    text: str,
+    file: str,
+    *,
+    field: str,
+    max_chars: int,
+    max_depth: int = MAX_DEPTH,
+    quote_booleans: bool = False,
+) -> YamlPart:
+    """Parse one document of plain values. An empty file is an empty table.
+
+    With `quote_booleans`, a bare `no` or an empty value is refused instead of being guessed at.
+    """
+    import yaml  # noqa: PLC0415 - a command that reads no YAML does not load it
+
+    top = YamlPart(file, 1, None, field)
+    if len(text) > max_chars:
+        raise top.bad(f"is too long; at most {max_chars:,} letters are read")
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        return _Tree(top, max_depth, quote_booleans).build(yaml.parse(text, Loader=loader))
+    except yaml.MarkedYAMLError as error:
+        at = error.problem_mark.line + 1 if error.problem_mark else 1
+        at = min(at, text.count("\n") + 1)  # libyaml puts an early end on the line after the last
+        raise YamlPart(file, at, None, field).bad(f"is no YAML: {error.problem}") from None
+    except (yaml.YAMLError, UnicodeError) as error:
+        raise top.bad(f"is no YAML: {str(error).splitlines()[0]}") from None
+
+
+@dataclass(slots=True)
+class _OpenNode:
+    """A list or a table whose end has not come yet."""
+
+    part: YamlPart
+    key: YamlPart | None = None
+
+    def add(self, part: YamlPart) -> None:
+        if isinstance(self.part.value, list):
+            self.part.value.append(part)
+            return
+        table = self.part.table()
+        if self.key is None:
+            if part.text() in table:
+                first = table[part.text()].line
+                raise part.bad(f"has {part.text()!r:.60} twice; it stands in line {first} too")
+            self.key = part
+        else:
+            # What is wrong with a value is told at its name: a table starts a line below.
+            part.line = self.key.line
+            table[self.key.text()] = part
+            self.key = None
+
+
+class _Tree:
+    """Builds the parts from events, refusing what is deep, aliased, tagged or doubled."""
+
+    def __init__(self, top: YamlPart, max_depth: int, quote_booleans: bool) -> None:
+        import yaml  # noqa: PLC0415 - as above
+
+        self._yaml = yaml
+        self._resolver = yaml.resolver.Resolver()
+        self._top = top
+        self._root: YamlPart | None = None
+        self._open: list[_OpenNode] = []
+        self._max_depth = max_depth
+        self._quote_booleans = quote_booleans
+
+    def build(self, events: "Iterable[yaml.Event]") -> YamlPart:
+        yaml = self._yaml
+        for event in events:
+            at = YamlPart(self._top.file, event.start_mark.line + 1, None, self._top.field)
+            if isinstance(event, yaml.NodeEvent):
+                if event.anchor is not None:
+                    raise at.bad("points elsewhere; write it out instead")
+                self._node(event, at)
+            elif isinstance(event, yaml.CollectionEndEvent):
+                self._add(self._open.pop().part)
+            elif isinstance(event, yaml.DocumentStartEvent) and self._root is not None:
+                raise at.bad("is no YAML: a second document begins; one file holds one")
+        return self._root or YamlPart(self._top.file, 1, {}, self._top.field)
+
+    def _node(self, event: "yaml.NodeEvent", at: YamlPart) -> None:
+        if isinstance(event, self._yaml.ScalarEvent):
+            self._add(self._scalar(event, at))
+            return
+        is_list = isinstance(event, self._yaml.SequenceStartEvent)
+        _known_kind(event.tag or _TAG + ("seq" if is_list else "map"), at)
+        if len(self._open) >= self._max_depth:
+            raise at.bad("is nested too deep")
+        at.value = [] if is_list else {}
+        self._open.append(_OpenNode(at))
+
+    def _scalar(self, event: "yaml.ScalarEvent", at: YamlPart) -> YamlPart:
+        tag = event.tag
+        if tag is None or tag == "!":
+            tag = self._resolver.resolve(self._yaml.ScalarNode, event.value, event.implicit)
+        kind = _known_kind(tag, at)
+        if self._quote_booleans and kind == "bool":
+            means = "true" if event.value.casefold() in ("yes", "on", "true") else "false"
+            said = f"has {event.value!r:.20}, which YAML takes for {means}"
+            raise at.bad(f'{said}; write "{event.value}" in quotes')
+        if self._quote_booleans and kind == "null":
+            raise at.bad("has nothing where a value belongs")
+        at.value, at.kind = None if kind == "null" else event.value, kind
+        return at
+
+    def _add(self, part: YamlPart) -> None:
+        if self._open:
+            self._open[-1].add(part)
+        else:
+            self._root = part
+
+
+def _known_kind(tag: str, at: YamlPart) -> str:
+    kind = tag.removeprefix(_TAG)
+    if kind not in _PLAIN_KINDS:
+        raise at.bad(f"has the tag {tag!r:.60}; only plain values are read")
+    return kind
