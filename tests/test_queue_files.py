@@ -115,7 +115,7 @@ async def test_a_start_puts_right_what_a_crash_left(tmp_path: Path, folder: Path
         await world.run()
         (review,) = await world.waiting()
         stale, torn = folder / f"rev-{'0' * 26}.json", folder / f"{review.id}.json"
-        other, half = folder / "notes.txt", folder / f"{review.id}.new"
+        other, half = folder / "notes.txt", folder / f".{review.id}.json.x1.new"
         _left(folder, {stale: "{}", torn: '{"review": {"id"', half: "hal", other: "my own"})
 
         async with kept(world, folder):

@@ -22,8 +22,7 @@ EVERY = sorted(path.stem for path in SQL.glob("*.sql"))
 # These read a whole table or index on purpose.
 WHOLE = {
     "audit_gaps": "at the start, of small files",
-    "audit_reviews": "at the start, of small files",
-    "audit_sends": "at the start, of small files",
+    "audit_restores": "at the start, of small files",
     "count_asking_unbegun": "the index holds only what is open",
     "count_by_status": "along two small indexes",
     "count_open_reviews": "the index holds only what is open",

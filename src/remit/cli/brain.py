@@ -16,7 +16,7 @@ from remit.cli.options import AsJson, flag
 from remit.cli.out import Ink
 from remit.errors import BadInput
 from remit.model.codec import Json
-from remit.settings import Settings
+from remit.settings import Settings, edit
 from remit.store import home
 
 Kind: TypeAlias = Literal["local", "auto", "none"]
@@ -66,7 +66,7 @@ def use(
     if kind == "local":
         _fetch(settings)
     path = settings.home / "settings.toml"
-    _write(path.resolve(), kind)
+    edit.rewrite(path, lambda text: _changed(text, path, kind))
     settings = house_settings.load()
     if settings.brain.kind != kind:
         raise BadInput(
@@ -112,16 +112,12 @@ def with_kind(text: str, kind: Kind) -> str:
     return "".join([*lines[:header], head, f'kind = "{kind}"\n', *lines[header + 1 :]])
 
 
-def _write(path: Path, kind: Kind) -> None:
-    """Put the settings in place whole, if they say what is meant and nothing else."""
-    old = path.read_text(encoding="utf-8")
+def _changed(old: str, path: Path, kind: Kind) -> str:
+    """The settings with another kind, if they say what is meant and nothing else."""
     text = with_kind(old, kind)
     if not _says(text, old, kind):
         raise BadInput(f'{path} is laid out too freely to be edited; write kind = "{kind}" there.')
-    new = path.with_name(f".{path.name}.new")
-    new.write_text(text, encoding="utf-8")
-    new.chmod(path.stat().st_mode)
-    new.replace(path)
+    return text
 
 
 def _says(text: str, old: str, kind: Kind) -> bool:

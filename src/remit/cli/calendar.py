@@ -3,6 +3,7 @@
 import asyncio
 import json as notation
 import tomllib
+from pathlib import Path
 from typing import Annotated, Final
 
 from cyclopts import App
@@ -15,7 +16,7 @@ from remit.cli.secrets import value_of
 from remit.errors import BadInput, NotFound
 from remit.model.codec import Json, JsonMap, to_json
 from remit.server import files
-from remit.settings import CalendarServer, Settings
+from remit.settings import CalendarServer, Settings, edit
 from remit.settings.calendar import OWN
 from remit.store import calendars
 from remit.store.calendars import Calendar
@@ -79,11 +80,10 @@ def add(
     block = "\n".join([f"\n[calendars.{name}]", *lines, ""])
     door.furnish(settings)
     path = settings.home / "settings.toml"
-    text = path.read_text(encoding="utf-8") + block
-    _check(text, str(path))
+    _with_account(path.read_text(encoding="utf-8"), block, path)  # before a password is asked for
     if user:
         kept_in(settings).put(secret, value_of(f"Password of {user}"))
-    path.write_text(text, encoding="utf-8")
+    edit.rewrite(path, lambda text: _with_account(text, block, path))
     found = asyncio.run(_found(house_settings.load(), name))
     return _show_found(name, found, as_json=json)
 
@@ -196,13 +196,14 @@ def _secret(word: str, name: str, *, rotate: bool, as_json: bool) -> int:
     return codes.DONE
 
 
-def _check(text: str, where: str) -> None:
-    """Refuse what the settings could not be read with, before it is written."""
+def _with_account(text: str, block: str, path: Path) -> str:
+    """The settings with one more account; refuse what could not be read afterwards."""
     try:
-        tree = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"{where} cannot take another account: {error}.") from None
-    house_settings.check_calendars(tree.get("calendars"), where)
+        tree = tomllib.loads(text + block)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise BadInput(f"{path} cannot take another account: {error}.") from None
+    house_settings.check_calendars(tree.get("calendars"), str(path))
+    return text + block
 
 
 async def _found(settings: Settings, name: str) -> list[client.Calendar]:

@@ -18,10 +18,15 @@ from remit.model.review import Answered
 from remit.model.task import Task
 from remit.settings import DEFAULT_FILE, Settings, rules
 from remit.store import home
+from remit.system.files import locked, write_atomic
 
 PATIENCE: Final = 5.0  # seconds for a Remit that is just starting, or just ending
 NOBODY: Final = "No Remit runs here now; the work starts with `remit up`."
 _PAUSE: Final = 0.1
+_FIRST_FILES: Final = (
+    ("settings.toml", DEFAULT_FILE),
+    (guidelines.FILE, guidelines.DEFAULT_FILE),
+)
 
 
 class Door(Protocol):
@@ -129,11 +134,11 @@ def rehearse(settings: Settings, saying: Saying) -> JsonMap:
 
 def furnish(settings: Settings) -> None:
     """Make the directory on first use, with settings that explain themselves."""
-    settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for name, text in (("settings.toml", DEFAULT_FILE), (guidelines.FILE, guidelines.DEFAULT_FILE)):
-        with suppress(FileExistsError), (settings.home / name).open("x") as file:
-            file.write(text)
-    rules.furnish(settings.home)
+    with locked(settings.home):
+        for name, text in _FIRST_FILES:
+            if not (path := settings.home / name).exists():
+                write_atomic(path, text)
+        rules.furnish(settings.home)
 
 
 def _enter(settings: Settings, works: bool, stack: ExitStack) -> Door:

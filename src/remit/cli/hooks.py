@@ -4,6 +4,7 @@ import json as notation
 import re
 import secrets as chance
 import tomllib
+from pathlib import Path
 from typing import Annotated, Final
 
 from cyclopts import App
@@ -16,7 +17,7 @@ from remit.errors import BadInput, NotFound
 from remit.model.codec import Json, JsonMap
 from remit.server import files
 from remit.server.serve import HOST
-from remit.settings import Settings
+from remit.settings import Settings, edit
 from remit.settings.doors import Hook
 from remit.settings.doors import hooks as check_hooks
 from remit.store.secrets import Secrets, machine_ring
@@ -71,12 +72,11 @@ def add(
     lines = [f"{key} = {notation.dumps(each, ensure_ascii=False)}" for key, each in table.items()]
     door.furnish(settings)
     path = settings.home / "settings.toml"
-    written = path.read_text(encoding="utf-8").rstrip("\n")
-    changed = "\n".join([written, "", f"[hooks.{name}]", *lines, ""])
-    _check(changed, str(path))
+    block = "\n".join(["", f"[hooks.{name}]", *lines, ""])
+    _with_block(path.read_text(encoding="utf-8"), block, path)  # before a secret is made
     value = hook.made(chance.token_bytes(_BYTES))
     _kept(settings).put(f"hook_{name}", value)
-    path.write_text(changed, encoding="utf-8")
+    edit.rewrite(path, lambda text: _with_block(text, block, path))
     return _show(settings, name, value, as_json=json)
 
 
@@ -101,14 +101,7 @@ def remove(name: Name, /, *, json: AsJson = False) -> int:
     settings = house_settings.load()
     found = _found(settings, name)
     path = settings.home / "settings.toml"
-    text = path.read_text(encoding="utf-8")
-    block = re.compile(rf"\n*^\[hooks\.{name}\][^\n]*\n(?:(?!\s*\[)[^\n]*(?:\n|\Z))*", re.MULTILINE)
-    changed = block.sub("\n", text, count=1)
-    if name in tomllib.loads(changed).get("hooks", {}):
-        sentence = f"settings.toml is written so that [hooks.{name}] cannot be taken out from here;"
-        raise BadInput(f"{sentence} do it there.", field="name")
-    _check(changed, str(path))
-    path.write_text(changed, encoding="utf-8")
+    edit.rewrite(path, lambda text: _without(text, name, path))
     kept = _kept(settings)
     if found.secret in kept.names():
         kept.drop(found.secret)
@@ -117,6 +110,22 @@ def remove(name: Name, /, *, json: AsJson = False) -> int:
     else:
         out.say(f"{name} is gone, and its secret opens nothing any more.")
     return codes.DONE
+
+
+def _with_block(text: str, block: str, path: Path) -> str:
+    changed = f"{text.rstrip()}\n{block}"
+    _check(changed, str(path))
+    return changed
+
+
+def _without(text: str, name: str, path: Path) -> str:
+    block = re.compile(rf"\n*^\[hooks\.{name}\][^\n]*\n(?:(?!\s*\[)[^\n]*(?:\n|\Z))*", re.MULTILINE)
+    changed = block.sub("\n", text, count=1)
+    _check(changed, str(path))
+    if name in tomllib.loads(changed).get("hooks", {}):
+        sentence = f"settings.toml is written so that [hooks.{name}] cannot be taken out from here;"
+        raise BadInput(f"{sentence} do it there.", field="name")
+    return changed
 
 
 def _show(settings: Settings, name: str, value: str, *, as_json: bool) -> int:
@@ -145,7 +154,7 @@ def _check(text: str, where: str) -> None:
     """Refuse what the settings could not be read with, before it is written."""
     try:
         tree = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         sentence = f"{where} cannot be changed from here: {error}. Write it there yourself."
         raise BadInput(sentence) from None
     check_hooks(tree.get("hooks", {}), where)

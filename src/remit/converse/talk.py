@@ -8,7 +8,6 @@ conversation are understood in their order; a model that takes its time keeps no
 import asyncio
 import logging
 import re
-from collections import defaultdict
 from collections.abc import Awaitable
 from datetime import datetime
 from typing import Final
@@ -27,6 +26,7 @@ from remit.store.conversations import Said
 from remit.store.database import Tx
 from remit.store.inbound import Came
 from remit.system.background import Background
+from remit.system.locks import LocksByKey
 
 LOOP: Final = "conversation updates"
 MOST_TITLE: Final = 120
@@ -46,7 +46,7 @@ class Talk:
         self._clock = doer.clock
         self._ids = ids
         self._tidings = tidings
-        self._order: defaultdict[ConversationId, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._order: LocksByKey[ConversationId] = LocksByKey()
         self._at_work: dict[tuple[ConversationId, int], asyncio.Task[None]] = {}
         self._background = background
 

@@ -32,6 +32,7 @@ from remit.model.delivery import (
 from remit.model.permit import Reach, Unsure
 from remit.model.task import Priority, Task
 from remit.ports import Addressed, Channel, Ledger, Reconciles, Shapes
+from remit.system.locks import LocksByKey
 
 MOST_PARTS: Final = 10  # messages that one text may become
 PATIENCE: Final = 120.0  # seconds a channel may take; then nobody knows, and it is asked
@@ -70,7 +71,7 @@ class Courier:
         self._now = now
         self._bounds = bounds
         # Two that count at once would both find room for one; those to others need not wait.
-        self._counting: dict[tuple[str, str | None], asyncio.Lock] = {}
+        self._counting: LocksByKey[tuple[str, str | None]] = LocksByKey()
 
     def reach(self, delivery: Delivery, words: str | None) -> Reach | Unsure:
         """Whom some words mean and where that is, by the book as it is at this moment."""
@@ -225,7 +226,7 @@ class Courier:
         return answer
 
     def _alone(self, delivery: Delivery) -> asyncio.Lock:
-        return self._counting.setdefault((delivery.channel, delivery.address), asyncio.Lock())
+        return self._counting[delivery.channel, delivery.address]
 
 
 def _most(channel: Channel) -> int:

@@ -6,6 +6,7 @@ from remit.journal.follow import Journal
 from remit.journal.scribe import Scribe
 from remit.journal.whole import whole
 from remit.model.event import Event
+from remit.system.files import write_atomic
 
 
 async def keep_logs(journal: Journal, folder: Path) -> None:
@@ -20,7 +21,7 @@ def _write(scribe: Scribe, mark: Path, page: list[Event]) -> None:
     scribe.write(page)
     mark.parent.mkdir(parents=True, exist_ok=True, mode=0o700)  # nothing may be of any task yet
     # The mark may lag behind the logs, never run ahead: a line that is there is not written twice.
-    mark.write_text(str(page[-1].seq), encoding="utf-8")
+    write_atomic(mark, str(page[-1].seq), durable=False)
 
 
 def _read(mark: Path) -> int:

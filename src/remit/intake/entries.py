@@ -4,53 +4,58 @@ What comes out is read again before it takes the place of the old file: it must 
 and of everyone else what it said before.
 """
 
-import os
-import tempfile
+import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from remit.errors import BadInput, NotFound
+from remit.errors import BadInput, Changed, NotFound
 from remit.intake.book import FILE, Entry, parse
 from remit.intake.lexicon.words import fold
+from remit.system.files import PRIVATE, locked, write_atomic
 
 _Span = tuple[int, int]  # lines, the last one not in it
 
 
 def put(path: Path, entry: Entry) -> Entry:
     """Put someone in; whoever is in already gets what is new. Return the entry as it stands."""
-    raw = _read(path)
-    before = parse(raw)
-    old = _named(before, entry.name)
-    if old is None:
-        _replace(path, raw, _with(raw, None, entry), (*before, entry))
-        return entry
-    new = replace(
-        old,
-        aliases=tuple(dict.fromkeys((*old.aliases, *entry.aliases))),
-        role=entry.role or old.role,
-        lines={**old.lines, **entry.lines},
-        policy={**old.policy, **entry.policy},
-    )
-    after = tuple(new if each is old else each for each in before)
-    _replace(path, raw, _with(raw, before.index(old), new), after)
-    return new
+    with locked(path.parent):
+        raw = _read(path)
+        before = parse(raw)
+        old = _named(before, entry.name)
+        if old is None:
+            _replace(path, raw, _with(raw, None, entry), (*before, entry))
+            return entry
+        new = replace(
+            old,
+            aliases=tuple(dict.fromkeys((*old.aliases, *entry.aliases))),
+            role=entry.role or old.role,
+            lines={**old.lines, **entry.lines},
+            policy={**old.policy, **entry.policy},
+        )
+        after = tuple(new if each is old else each for each in before)
+        _replace(path, raw, _with(raw, before.index(old), new), after)
+        return new
 
 
-def change(path: Path, name: str, to: Callable[[Entry], Entry]) -> Entry:
-    """Put what an entry becomes in its place; return it."""
-    raw = _read(path)
-    before = parse(raw)
-    old = _named(before, name)
-    if old is None:
-        raise NotFound("contact", name)
-    new = to(old)
-    other = _named([each for each in before if each is not old], new.name)
-    if other is not None:
-        raise BadInput(f"{other.name!r:.60} is in {FILE} already.", field="name")
-    after = tuple(new if each is old else each for each in before)
-    _replace(path, raw, _with(raw, before.index(old), new), after)
-    return new
+def change(
+    path: Path, name: str, to: Callable[[Entry], Entry], *, only_if: str | None = None
+) -> Entry:
+    """Put what an entry becomes in its place; return it. `only_if`: the file has this version."""
+    with locked(path.parent):
+        raw = _read(path)
+        _check_version(raw, only_if)
+        before = parse(raw)
+        old = _named(before, name)
+        if old is None:
+            raise NotFound("contact", name)
+        new = to(old)
+        other = _named([each for each in before if each is not old], new.name)
+        if other is not None:
+            raise BadInput(f"{other.name!r:.60} is in {FILE} already.", field="name")
+        after = tuple(new if each is old else each for each in before)
+        _replace(path, raw, _with(raw, before.index(old), new), after)
+        return new
 
 
 def without(entry: Entry, ways: Iterable[str], aliases: Iterable[str] = ()) -> Entry:
@@ -68,16 +73,28 @@ def without(entry: Entry, ways: Iterable[str], aliases: Iterable[str] = ()) -> E
     )
 
 
-def drop(path: Path, name: str) -> Entry:
+def drop(path: Path, name: str, *, only_if: str | None = None) -> Entry:
     """Take someone out."""
-    raw = _read(path)
-    before = parse(raw)
-    old = _named(before, name)
-    if old is None:
-        raise NotFound("contact", name)
-    after = tuple(each for each in before if each is not old)
-    _replace(path, raw, _with(raw, before.index(old), None), after)
-    return old
+    with locked(path.parent):
+        raw = _read(path)
+        _check_version(raw, only_if)
+        before = parse(raw)
+        old = _named(before, name)
+        if old is None:
+            raise NotFound("contact", name)
+        after = tuple(each for each in before if each is not old)
+        _replace(path, raw, _with(raw, before.index(old), None), after)
+        return old
+
+
+def version(path: Path) -> str:
+    """Names what the file holds now; another content has another version."""
+    return hashlib.sha256(_read(path)).hexdigest()
+
+
+def _check_version(raw: bytes, wanted: str | None) -> None:
+    if wanted is not None and wanted != hashlib.sha256(raw).hexdigest():
+        raise Changed(f"{FILE} has changed since you looked at it; look again.")
 
 
 def _read(path: Path) -> bytes:
@@ -164,19 +181,9 @@ def _replace(path: Path, was: bytes, text: bytes, wanted: Sequence[Entry]) -> No
         raise _by_hand() from None
     if tuple(says) != tuple(wanted):
         raise _by_hand()
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # readable by us only
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        changed = _read(path) != was
-        if not changed:
-            Path(name).replace(path)
-    finally:
-        Path(name).unlink(missing_ok=True)
-    if changed:
+    if _read(path) != was:  # by an editor, which takes no lock
         raise BadInput(f"{path.name} was changed meanwhile; try again.", field="contacts")
+    write_atomic(path.resolve(), text, mode=PRIVATE)
 
 
 def _by_hand() -> BadInput:

@@ -5,7 +5,6 @@ They follow the journal. Whatever a crash left behind is put right at the next s
 folder is held against the store, whole.
 """
 
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
@@ -21,6 +20,7 @@ from remit.model.task import Task
 from remit.model.view import SCHEMA_VERSION, View, show
 from remit.store import reviews, tasks
 from remit.store.database import Database, Tx
+from remit.system.files import write_atomic
 
 FOLDER: Final = "hitl_queue"
 _PAGE: Final = 10_000
@@ -50,6 +50,8 @@ class QueueFiles:
     def replace_all(self, found: Iterable[tuple[Review, Task]]) -> None:
         """Write every question anew; whatever else lies in the folder under such a name goes."""
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for half in self._folder.glob(".rev-*.new"):  # of a write that was cut off
+            half.unlink(missing_ok=True)
         there = {path.stem for path in self._folder.glob("rev-*.json")}
         for review, task in found:
             there.discard(str(self._write(review, task)))
@@ -68,12 +70,7 @@ class QueueFiles:
     def _write(self, review: Review, task: Task) -> ReviewId:
         name = ids.review_id(str(review.id))
         path = self._path(name)
-        fresh = path.with_suffix(".new")
-        fresh.unlink(missing_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-        with open(os.open(fresh, flags, 0o400), "w", encoding="utf-8") as file:  # noqa: PTH123
-            file.write(text_of(record(review, task)) + "\n")
-        fresh.rename(path)
+        write_atomic(path, text_of(record(review, task)) + "\n", mode=0o400, durable=False)
         self._written[name] = task.id
         return name
 

@@ -1,6 +1,7 @@
 """Names of things: a prefix, and a ULID that sorts by time."""
 
 import re
+import threading
 from collections.abc import Callable
 from datetime import datetime
 from typing import Final, NewType
@@ -31,16 +32,17 @@ class Ids:
         self._now = now
         self._chance = chance
         self._last = 0
+        self._drawing = threading.Lock()  # the writer of the store draws ids in its own thread
 
     def ulid(self) -> str:
-        moment = int(self._now().timestamp() * 1000) << RANDOM_BITS
-        # A clock that stands still or goes back must not make an id that sorts before the last.
-        later = moment > self._last
-        if later:
-            self._last = moment | self._chance(RANDOM_BITS)
-        else:
-            self._last += 1 + self._chance(STEP_BITS)
-        return encode(self._last)
+        with self._drawing:
+            moment = int(self._now().timestamp() * 1000) << RANDOM_BITS
+            # A clock that stands still or goes back must not make an id that sorts before the last.
+            if moment > self._last:
+                self._last = moment | self._chance(RANDOM_BITS)
+            else:
+                self._last += 1 + self._chance(STEP_BITS)
+            return encode(self._last)
 
     def task(self) -> TaskId:
         return TaskId("task-" + self.ulid())

@@ -23,6 +23,7 @@ from remit.reflect import lines, wording
 from remit.reflect.lines import MOST_TEXT, Reflection, Shown
 from remit.store import reflections, reviews
 from remit.store.database import Database, Tx
+from remit.system.files import write_atomic
 
 FOLDER: Final = "reflections"
 _MARK: Final = ".written"
@@ -91,10 +92,7 @@ class Harvest:
                 self._seen[path].add(each.seq)
                 written += 1
         # The mark may lag behind the lines, never run ahead of them.
-        mark = self._folder / _MARK
-        fresh = mark.with_suffix(".new")
-        fresh.write_text(str(until), encoding="utf-8")
-        fresh.replace(mark)
+        write_atomic(self._folder / _MARK, str(until), durable=False)
         return written
 
     def _read(self, first: date) -> list[Reflection]:

@@ -4,9 +4,7 @@ A change is written into the journal before its file is touched, as a send is cl
 first byte. So after a crash it is done again, and there is no change that nobody can ask about.
 """
 
-import os
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +15,7 @@ from remit.reflect.propose import digest
 from remit.store import reflections
 from remit.store.database import Database
 from remit.store.reflections import Change
+from remit.system.files import write_atomic
 
 FOLDER: Final = "rules/versions"
 MOST: Final = 512_000  # characters of a file
@@ -128,18 +127,4 @@ def _replace(path: Path, text: str) -> None:
     """Put a text in place, whole or not at all; where a link leads, it goes there."""
     path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    mode = path.stat().st_mode & 0o777 if path.exists() else 0o600
-    fresh = path.with_name(f".{path.name}.new")
-    with suppress(FileNotFoundError):
-        fresh.unlink()
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-    with open(os.open(fresh, flags, mode), "wb") as file:  # noqa: PTH123
-        file.write(text.encode())
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    write_atomic(path, text)

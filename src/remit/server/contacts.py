@@ -1,20 +1,25 @@
 """Contacts: whom the owner knows, put in and taken out, and who is written to unasked."""
 
+import asyncio
+import hashlib
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Final
 
-from remit.errors import BadInput
+from remit.errors import BadInput, Changed
 from remit.intake import entries
 from remit.intake.book import FILE, Entry, Line
 from remit.model.caller import Scope
+from remit.model.codec import JsonMap, text_of
 from remit.server.bodies import ChangedContact, NewContact, NewPermission, Nothing
 from remit.server.call import Answer, Call, Route
 
 
 async def look(call: Call) -> Answer:
     """Everyone in the book, with what holds for each way."""
-    return Answer(await call.house.permits.listed())
+    told = await call.house.permits.listed()
+    return Answer(told, headers={"ETag": f'"{_tag(told)}"'})
 
 
 async def add(call: Call) -> Answer:
@@ -23,22 +28,24 @@ async def add(call: Call) -> Answer:
     lines = {_text(way): Line(_text(address)) for way, address in body.channels.items()}
     role = None if body.role is None else _text(body.role)
     entry = Entry(_text(body.name), tuple(map(_text, body.aliases)), role, lines)
-    # Not in a thread: so two that come together are written one after the other.
-    entries.put(call.house.settings.home / FILE, entry)
+    await asyncio.to_thread(entries.put, _book(call), entry)
     return await look(call)
 
 
 async def change(call: Call) -> Answer:
     """Change what the book says of someone: what is left out stays, what is null goes."""
-    body, path = call.read(ChangedContact), call.house.settings.home / FILE
-    entries.change(path, call.path["name"], partial(_changed, body))
+    body = call.read(ChangedContact)
+    only_if = await _expected(call)
+    new = partial(_changed, body)
+    await asyncio.to_thread(entries.change, _book(call), call.path["name"], new, only_if=only_if)
     return await look(call)
 
 
 async def drop(call: Call) -> Answer:
     """Take someone out; what is meant for them asks the owner from then on."""
     call.read(Nothing)
-    entries.drop(call.house.settings.home / FILE, call.path["name"])
+    only_if = await _expected(call)
+    await asyncio.to_thread(entries.drop, _book(call), call.path["name"], only_if=only_if)
     return await look(call)
 
 
@@ -46,6 +53,24 @@ async def permit(call: Call) -> Answer:
     """Say once and for all whether someone is written to on a channel."""
     said = call.read(NewPermission)
     return Answer(await call.house.permits.permit(said.contact, said.channel, said.policy))
+
+
+def _book(call: Call) -> Path:
+    return call.house.settings.home / FILE
+
+
+async def _expected(call: Call) -> str | None:
+    """The version of the file that the caller saw; None if any will do."""
+    if call.version is None:
+        return None
+    now = await asyncio.to_thread(entries.version, _book(call))
+    if call.version != _tag(await call.house.permits.listed()):
+        raise Changed("The contact book has changed since you looked at it; look again.")
+    return now
+
+
+def _tag(told: JsonMap) -> str:
+    return hashlib.sha256(text_of(told).encode()).hexdigest()[:32]
 
 
 def _changed(body: ChangedContact, old: Entry) -> Entry:
@@ -84,6 +109,7 @@ ROUTES: Final = (
         does=look,
         says="Everyone in the contact book, and whether they are written to unasked",
         gives="Contacts",
+        tagged=True,
     ),
     Route(
         method="POST",
@@ -111,6 +137,7 @@ ROUTES: Final = (
         says="Change what the contact book says of someone; null takes something out",
         gives="Contacts",
         body=ChangedContact,
+        tagged=True,
         scope=Scope.ADMIN,
     ),
     Route(
@@ -121,5 +148,6 @@ ROUTES: Final = (
         gives="Contacts",
         body=Nothing,
         scope=Scope.ADMIN,
+        tagged=True,
     ),
 )

@@ -9,6 +9,7 @@ from typing import Final
 
 from remit.errors import BadInput
 from remit.settings import Settings
+from remit.system.files import PRIVATE, write_atomic
 
 HOST: Final = "127.0.0.1"
 _BYTES: Final = 32
@@ -22,7 +23,7 @@ def token_of(home: Path) -> str:
     path = home / "token"
     if not path.exists():
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _write(path, secrets.token_urlsafe(_BYTES))
+        write_atomic(path, secrets.token_urlsafe(_BYTES), mode=PRIVATE)
     path.chmod(0o600)
     token = path.read_text(encoding="utf-8").strip()
     if len(token) < _SHORTEST_TOKEN:
@@ -42,7 +43,7 @@ def pages_host(home: Path) -> str:
     path = home / "pages-host"
     if not path.exists():
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _write(path, f"remit-{secrets.token_hex(_LABEL_BYTES)}.localhost")
+        write_atomic(path, f"remit-{secrets.token_hex(_LABEL_BYTES)}.localhost", mode=PRIVATE)
     path.chmod(0o600)
     name = path.read_text(encoding="utf-8").strip()
     if not _PAGES_HOST.fullmatch(name):
@@ -59,7 +60,8 @@ def pages_url(settings: Settings, port: int) -> str:
 
 def announce(home: Path, url: str) -> None:
     """Say where Remit listens, and which process does."""
-    _write(home / "server.json", json.dumps({"url": url, "pid": os.getpid()}))
+    told = json.dumps({"url": url, "pid": os.getpid()})
+    write_atomic(home / "server.json", told, mode=PRIVATE)
 
 
 def listens(home: Path) -> str | None:
@@ -74,13 +76,3 @@ def listens(home: Path) -> str | None:
 
 def withdraw(home: Path) -> None:
     (home / "server.json").unlink(missing_ok=True)
-
-
-def _write(path: Path, text: str) -> None:
-    """All or nothing, and for the owner's eyes alone from the first byte."""
-    fresh = path.with_name(path.name + ".new")
-    fresh.unlink(missing_ok=True)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    with open(os.open(fresh, flags, 0o600), "w", encoding="utf-8") as file:  # noqa: PTH123
-        file.write(text)
-    fresh.rename(path)

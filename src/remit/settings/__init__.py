@@ -152,7 +152,7 @@ def _parse(path: Path) -> dict[str, object]:
 
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         sentence = f"{path} is not valid TOML: {error}. Mend that line; nothing was started."
         raise BadInput(sentence) from None
 

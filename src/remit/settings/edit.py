@@ -2,11 +2,12 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from remit.errors import BadInput
+from remit.system.files import locked, write_atomic
 
 Value: TypeAlias = str | tuple[str, ...]
 
@@ -15,12 +16,17 @@ _TABLE: Final = re.compile(r"\s*\[")
 
 def put(path: Path, table: str, values: Mapping[str, Value], default: str = "") -> None:
     """Write values of one table; a file that cannot be changed so is left as it is."""
-    text = path.read_text(encoding="utf-8") if path.exists() else default
-    changed = written(text, table, values)
-    fresh = path.with_name(path.name + ".new")
-    fresh.write_text(changed, encoding="utf-8")
-    fresh.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o600)
-    fresh.replace(path)
+    rewrite(path, lambda text: written(text, table, values), default)
+
+
+def rewrite(path: Path, change: Callable[[str], str], default: str = "") -> None:
+    """Replace the file by what `change` makes of its text, at one stroke.
+
+    No other command of ours changes it meanwhile. What `change` raises leaves it as it was.
+    """
+    with locked(path.parent):
+        text = path.read_text(encoding="utf-8") if path.exists() else default
+        write_atomic(path.resolve(), change(text))
 
 
 def written(text: str, table: str, values: Mapping[str, Value]) -> str:
@@ -66,7 +72,7 @@ def _check(text: str, changed: str, table: str, values: Mapping[str, Value]) -> 
     try:
         before, after = tomllib.loads(text), tomllib.loads(changed)
         fits = after == {**before, table: {**before.get(table, {}), **wanted}}
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         fits = False
     if not fits:
         sentence = (

@@ -1,11 +1,11 @@
 """Where the owner's priority rules lie, and their text; what it means is for others to say."""
 
-from contextlib import suppress
 from importlib.resources import files as packaged
 from pathlib import Path
 from typing import Final
 
 from remit.errors import BadInput
+from remit.system.files import write_atomic
 
 PRIORITY: Final = "rules/priority.yml"  # in the home, and as the owner knows it
 _PACKAGED: Final = "priority.yml"
@@ -30,5 +30,4 @@ def furnish(home: Path) -> None:
         return
     path.parent.mkdir(mode=0o700, exist_ok=True)
     told = packaged("remit.plan").joinpath(_PACKAGED).read_text(encoding="utf-8")
-    with suppress(FileExistsError), path.open("x", encoding="utf-8") as file:
-        file.write(told)
+    write_atomic(path, told)

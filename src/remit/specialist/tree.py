@@ -12,6 +12,7 @@ from remit.errors import BadInput, Permanent
 from remit.model.ids import TaskId, task_id
 from remit.specialist.git import Where
 from remit.specialist.kept import REPOSITORY
+from remit.system.files import write_atomic
 
 SHA: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 # In the house's repository: which worktrees are ready, and our indexes. Not `remit`: there git
@@ -82,9 +83,7 @@ def noted(repo: str, task: TaskId) -> str | None:
 def note(tree: Worktree) -> None:
     folder = Path(tree.repo, _NOTES)
     folder.mkdir(exist_ok=True)
-    half = folder / f"{tree.task_id}.half"
-    half.write_text(tree.base)
-    half.rename(folder / tree.task_id)
+    write_atomic(folder / tree.task_id, tree.base)
 
 
 def forget(tree: Worktree) -> None:
@@ -138,10 +137,7 @@ def _set(path: Path, text: str) -> None:
         return
     if path.is_dir() and not path.is_symlink():
         _remove(path)
-    half = path.with_name(f"{path.name}.half")
-    half.unlink(missing_ok=True)
-    half.write_text(text)
-    half.rename(path)
+    write_atomic(path, text, mode=0o644)
 
 
 def filled(tree: Worktree, paths: list[str]) -> list[str]:

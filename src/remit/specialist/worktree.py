@@ -26,6 +26,7 @@ from remit.specialist.changes import Snapshot
 from remit.specialist.git import Git, Where
 from remit.specialist.kept import REPOSITORY
 from remit.specialist.tree import SHA, Worktree
+from remit.system.locks import LocksByKey
 
 MOST_BYTES: Final = 200_000_000  # of all files that changed
 MOST_FILES: Final = 20_000  # that changed
@@ -38,7 +39,7 @@ class Worktrees:
     def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
         self._root = root.resolve()
         self.git = Git(environ)
-        self._locks: dict[str, asyncio.Lock] = {}
+        self._locks: LocksByKey[str] = LocksByKey()
         self._mended: set[str] = set()
 
     async def open(self, checkout: str, task: TaskId, base: str | None = None) -> Worktree:
@@ -48,7 +49,7 @@ class Worktrees:
         """
         owners = await self._owners(checkout)
         repo = str(self._root / _name(owners.folder) / REPOSITORY)
-        async with self._locks.setdefault(repo, asyncio.Lock()):
+        async with self._locks[repo]:
             await self._founded(repo, owners)
             kept = await asyncio.to_thread(disk.noted, repo, task)
             wanted = kept or await self._based(repo, owners, base)
@@ -94,14 +95,14 @@ class Worktrees:
 
     async def remove(self, tree: Worktree) -> None:
         """Leave nothing of a task's worktree behind; what was merged stays with the owner."""
-        async with self._locks.setdefault(tree.repo, asyncio.Lock()):
+        async with self._locks[tree.repo]:
             await asyncio.to_thread(disk.forget, tree)
             await asyncio.to_thread(disk.clear, tree)
             await self.git.run(tree.house, "update-ref", "-d", tree.ref)
 
     async def clear(self, tree: Worktree) -> None:
         """Leave nothing of the folder behind; the branch stays, and it can be opened again."""
-        async with self._locks.setdefault(tree.repo, asyncio.Lock()):
+        async with self._locks[tree.repo]:
             await asyncio.to_thread(disk.clear, tree)
 
     async def standing(self) -> list[Worktree]:

@@ -47,12 +47,13 @@ def _gaps(tx: Tx) -> Iterator[str]:
 
 
 def _contradictions(tx: Tx) -> Iterator[str]:
-    sends, last = _sends(tx), 0
+    restores, last = tx.all("audit_restores"), 0
     while page := tx.all("audit_tasks", {"no": last, "limit": _PAGE}):
         last = rows.number(page[-1]["no"])
         parcels: dict[Cell, list[Row]] = {row["id"]: [] for row in page}
         for parcel in tx.all("list_deliveries_of", {"tasks": json.dumps(list(parcels))}):
             parcels[parcel["task_id"]].append(parcel)
+        sends = _sends(tx, list(parcels), restores)
         for row in page:
             if row["created"] is None:
                 yield f"Task {row['id']!s} has no first event."
@@ -90,15 +91,18 @@ def _changed(row: Row, created: JsonMap, parcels: Sequence[Row]) -> Iterator[str
 
 
 def _questions(tx: Tx) -> Iterator[str]:
-    for row in tx.all("audit_reviews"):
-        try:
-            review = rows.review(row)
-        except _UNREADABLE as error:
-            yield f"Review {row['id']!s} cannot be read: {error}."
-            continue
-        asked = json.loads(str(row["opened"] or "{}"))
-        if (review.reason, review.question) != (asked.get("reason"), asked.get("question")):
-            yield f"Review {row['id']!s} does not ask what was asked."
+    after = ""
+    while page := tx.all("audit_reviews", {"after": after, "limit": _PAGE}):
+        after = str(page[-1]["id"])
+        for row in page:
+            try:
+                review = rows.review(row)
+            except _UNREADABLE as error:
+                yield f"Review {row['id']!s} cannot be read: {error}."
+                continue
+            asked = json.loads(str(row["opened"] or "{}"))
+            if (review.reason, review.question) != (asked.get("reason"), asked.get("question")):
+                yield f"Review {row['id']!s} does not ask what was asked."
 
 
 @dataclass(slots=True)
@@ -122,11 +126,11 @@ def _misplaced(parcel: Row, sends: Mapping[Cell, _Send]) -> Iterator[str]:
         yield f"The text of delivery {parcel['id']!s} is not what was sent."
 
 
-def _sends(tx: Tx) -> dict[Cell, _Send]:
-    """Go through the journal once more, and follow each delivery."""
+def _sends(tx: Tx, tasks: Sequence[Cell], restores: Sequence[Row]) -> dict[Cell, _Send]:
+    """Read the journal of some tasks once more, and follow each of their deliveries."""
     told: dict[Cell, _Send] = {}
-    about = {row["id"]: row["about"] for row in tx.all("audit_reviews")}
-    for row in tx.all("audit_sends"):
+    found = tx.all("audit_sends", {"tasks": json.dumps(tasks)})
+    for row in sorted([*found, *restores], key=lambda row: rows.number(row["seq"])):
         data: dict[str, str] = json.loads(str(row["data"]))
         match row["kind"]:
             case Kind.DELIVERY_CLAIMED:
@@ -136,8 +140,8 @@ def _sends(tx: Tx) -> dict[Cell, _Send]:
                 send.status = _ANSWERED[data["answer"]]
                 send.digest = data.get("sha256", send.digest)
                 send.receipt = data.get("receipt", send.receipt)
-            case Kind.REVIEW_DECIDED if about.get(data["review"]) in told:
-                send = told[about[data["review"]]]
+            case Kind.REVIEW_DECIDED if row["about"] in told:
+                send = told[row["about"]]
                 send.status = _JUDGED.get(data["answer"], send.status)
             case Kind.STORE_RESTORED:
                 for send in told.values():

@@ -16,6 +16,7 @@ from remit.model.status import Actor
 from remit.store import cues, events, glance, home, notices, restored, rows
 from remit.store.connection import SqliteTx, connect, trouble
 from remit.store.database import Tx
+from remit.system.files import sync_folder
 
 _PAGES = 2000
 
@@ -35,7 +36,7 @@ def save(source: Path, folder: Path, now: datetime, progress: Callable[[float], 
         raise trouble(source, error) from error
     finally:
         _remove(partial)
-    home.sync(folder)
+    sync_folder(folder)
     return target
 
 
@@ -128,7 +129,7 @@ def _swap(fresh: Path, target: Path, now: datetime) -> None:
         if old.exists():
             old.rename(target.with_name(f"agent.replaced-{now:%Y%m%dT%H%M%S}Z.db{suffix}"))
     fresh.rename(target)
-    home.sync(target.parent)
+    sync_folder(target.parent)
 
 
 def _remove(path: Path) -> None:

@@ -25,6 +25,7 @@ from remit.store import legacy
 from remit.store.audit import complaints
 from remit.store.connection import APPLICATION_ID, SqliteTx, as_mapping, connect, trouble
 from remit.store.database import SQL
+from remit.system.files import sync_folder
 
 RESTORING: Final = "agent.restoring.db"
 _TRIES: Final = 10
@@ -104,7 +105,7 @@ def _create(path: Path) -> None:
         legacy.adopt(connection, path.parent)
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     fresh.rename(path)
-    sync(path.parent)
+    sync_folder(path.parent)
 
 
 def check(path: Path, connection: sqlite3.Connection) -> None:
@@ -192,15 +193,6 @@ def recognise(path: Path) -> None:
         raise StoreForeign(str(path), "not an SQLite file")
     if not ours:
         raise StoreForeign(str(path), "an SQLite file of another program")
-
-
-def sync(folder: Path) -> None:
-    """Make durable that a file of this folder has a new name."""
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
 
 
 @contextmanager

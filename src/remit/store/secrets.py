@@ -6,7 +6,6 @@ runs Remit where no keyring opens, as a machine does at its start, keeps a file.
 """
 
 import errno
-import fcntl
 import importlib
 import json
 import os
@@ -18,8 +17,8 @@ from pathlib import Path
 from typing import Final, Protocol, TypeVar
 
 from remit.errors import BadInput, NotFound, StoreTrouble
-from remit.store.home import sync
 from remit.store.redact import Redactor
+from remit.system.files import PRIVATE, locked, write_atomic
 
 T = TypeVar("T")
 
@@ -114,7 +113,7 @@ class Secrets:
             if not self._in_ring() or self._ring is None:
                 return
             text = _asked(self._ring.get_password, self._user)
-            _replace(self._file, text or "{}\n")
+            write_atomic(self._file, text or "{}\n", mode=PRIVATE)
             if text is not None:
                 _asked(self._ring.delete_password, self._user)
 
@@ -144,18 +143,13 @@ class Secrets:
         if self._in_ring() and self._ring is not None:
             _asked(self._ring.set_password, self._user, text)
         else:
-            _replace(self._file, text + "\n")
+            write_atomic(self._file, text + "\n", mode=PRIVATE)
 
     @contextmanager
     def _held(self) -> Iterator[None]:
         """One change at a time: two at once would each write without the other's."""
-        self._home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        opened = os.open(self._home, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            fcntl.flock(opened, fcntl.LOCK_EX)
+        with locked(self._home):
             yield
-        finally:
-            os.close(opened)
 
 
 def _asked(ask: Callable[..., T], *words: str) -> T:
@@ -228,16 +222,3 @@ def _parsed(text: str | None, where: str) -> Mapping[str, str]:
         f"What is kept in {where} is damaged: it must be one JSON object of names and texts. "
         "Mend it, or remove it and set the secrets again."
     )
-
-
-def _replace(path: Path, text: str) -> None:
-    """Put the file in place whole and durably; before and after, only its owner reads it."""
-    fresh = path.with_name(f".{path.name}.new")
-    fresh.unlink(missing_ok=True)  # of one who was cut off
-    opened = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with os.fdopen(opened, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(path)
-    sync(path.parent)

@@ -135,7 +135,7 @@ def _fewer(was: bytes, now: bytes) -> str:
 def _pyproject(text: str) -> object:
     try:
         tool = tomllib.loads(text).get("tool")
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return text
     kept = ("pytest", "coverage", "mypy", "pyright", "ruff", "pylint", "tox", "nox")
     return {name: tool[name] for name in kept if name in tool} if isinstance(tool, dict) else {}
@@ -144,7 +144,7 @@ def _pyproject(text: str) -> object:
 def _package(text: str) -> object:
     try:
         whole = json.loads(text or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
     kept = ("scripts", "jest", "vitest", "eslintConfig", "mocha", "ava")
     return {name: whole[name] for name in kept if name in whole} if isinstance(whole, dict) else {}

@@ -87,6 +87,6 @@ def _cases(file: object) -> list[dict[str, object]]:
 def _object(text: str | bytes) -> dict[str, object]:
     try:
         said = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return cast("dict[str, object]", said) if isinstance(said, dict) else {}

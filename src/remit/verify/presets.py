@@ -89,13 +89,13 @@ class _Seen:
     def _toml(self, name: str) -> Mapping[str, object]:
         try:
             return tomllib.loads((self.root / name).read_text("utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return {}
 
     def _json(self, name: str) -> object:
         try:
             return json.loads((self.root / name).read_text("utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return {}
 
 

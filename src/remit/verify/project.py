@@ -101,7 +101,7 @@ def parse(text: str) -> Said:
         return Said()
     try:
         whole = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadInput(f"{FILE} is not valid JSON: {error}.") from None
     if not isinstance(whole, dict):
         raise BadInput(f"{FILE} must hold an object.")

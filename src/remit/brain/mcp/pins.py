@@ -2,11 +2,11 @@
 
 import hashlib
 import json
-import os
 from pathlib import Path
 
 from remit.model.codec import text_of
 from remit.model.reply import Tool
+from remit.system.files import PRIVATE, write_atomic
 
 
 class Pins:
@@ -30,13 +30,7 @@ class Pins:
         self._known = known | {tool.name: digest(tool)}
         self._broken = False
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        beside = self._path.with_suffix(".half")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-        with os.fdopen(os.open(beside, flags, 0o600), "w", encoding="utf-8") as file:
-            json.dump(self._known, file, indent=1, sort_keys=True)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(self._path)
+        write_atomic(self._path, json.dumps(self._known, indent=1, sort_keys=True), mode=PRIVATE)
 
     def _read(self) -> dict[str, str]:
         if self._known is None:

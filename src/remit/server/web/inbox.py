@@ -232,7 +232,7 @@ def _arguments(review: Review, text: str) -> str:
         return text
     try:
         fits = isinstance(json.loads(text), dict)
-    except ValueError:
+    except (ValueError, RecursionError):
         fits = False
     if not fits:
         sentence = 'The arguments are no JSON object; write them like {"name": "value"}.'

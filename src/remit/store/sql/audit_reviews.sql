@@ -1,4 +1,5 @@
-SELECT reviews.*, told.data AS opened
-  FROM reviews LEFT JOIN (
-    SELECT data, data ->> '$.review' AS review FROM events WHERE kind = 'review.opened'
-  ) AS told ON told.review = reviews.id;
+SELECT reviews.*,
+       (SELECT data FROM events
+         WHERE task_id = reviews.task_id AND kind = 'review.opened'
+           AND data ->> '$.review' = reviews.id) AS opened
+  FROM reviews WHERE id > :after ORDER BY id LIMIT :limit;

@@ -5,12 +5,12 @@ It is read at each look, so a running Remit needs no word about it.
 """
 
 import json
-import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Final
 
 from remit.errors import StoreTrouble
+from remit.system.files import PRIVATE, locked, write_atomic
 from remit.trigger.calendar import client
 
 FILE: Final = "calendars.json"
@@ -35,16 +35,11 @@ def read(home: Path) -> dict[str, dict[str, bool]]:
 
 def put(home: Path, account: str, name: str, *, marked: bool) -> None:
     """Keep what the owner says about one calendar."""
-    said = read(home)
-    said.setdefault(account, {})[name] = marked
-    path = home / FILE
-    fresh = path.with_name(f".{FILE}.new")
-    opened = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(opened, "w", encoding="utf-8") as file:
-        json.dump(said, file, ensure_ascii=False, indent=1, sort_keys=True)
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(path)
+    with locked(home):
+        said = read(home)
+        said.setdefault(account, {})[name] = marked
+        text = json.dumps(said, ensure_ascii=False, indent=1, sort_keys=True)
+        write_atomic(home / FILE, text, mode=PRIVATE)
 
 
 def is_marked(found: client.Calendar, named: Collection[str], said: Mapping[str, bool]) -> bool:

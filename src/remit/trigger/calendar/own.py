@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from remit.errors import Failed, Permanent
+from remit.system.files import PRIVATE, write_atomic
 from remit.trigger.calendar.client import Dav, Password, Place
 
 HOST: Final = "127.0.0.1"
@@ -155,7 +156,7 @@ def _write_files(own: Own) -> Path:
     """What Radicale is told. Who can read these files can read the calendar beside them."""
     own.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     users, config = own.folder / "users", own.folder / "config"
-    _private(users, f"{USER}:{own.password()}\n")
+    write_atomic(users, f"{USER}:{own.password()}\n", mode=PRIVATE)
     parts = {
         "server": {
             "hosts": f"{HOST}:{own.port}",
@@ -182,12 +183,5 @@ def _write_files(own: Own) -> Path:
         for part, settings in parts.items()
         for line in (f"[{part}]", *(f"{name} = {value}" for name, value in settings.items()))
     ]
-    _private(config, "\n".join(lines) + "\n")
+    write_atomic(config, "\n".join(lines) + "\n", mode=PRIVATE)
     return config
-
-
-def _private(path: Path, text: str) -> None:
-    opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(opened, "w", encoding="utf-8") as file:
-        os.fchmod(file.fileno(), 0o600)
-        file.write(text)

@@ -1,0 +1,64 @@
+"""Files that are replaced whole, and changed by one program at a time."""
+
+import fcntl
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+PRIVATE: Final = 0o600
+
+
+def write_atomic(
+    path: Path, content: str | bytes, *, mode: int | None = None, durable: bool = True
+) -> None:
+    """Replace a file at one stroke: a reader sees the old content or the new, never a part.
+
+    Without a mode the new file has the mode of the old one, or 0600 if there was none. A link is
+    replaced, not followed. `durable` writes through to the disk; leave it out for files that are
+    made again from the database.
+    """
+    if mode is None:
+        mode = path.stat().st_mode & 0o777 if path.exists() else PRIVATE
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".new")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content.encode("utf-8") if isinstance(content, str) else content)
+            os.fchmod(file.fileno(), mode)
+            file.flush()
+            if durable:
+                os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            Path(name).unlink()
+        raise
+    if durable:
+        sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make it durable that a file of this folder has a new name."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a folder for reading a file and writing it back; other threads and programs wait.
+
+    Every program of ours that changes a file the owner may edit holds its folder meanwhile, so
+    that no change is lost. Nobody may wait for a person, or lock it again, while holding it.
+    """
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(opened)
