@@ -84,7 +84,7 @@ def test_a_file_that_never_was_good_leaves_the_rules_that_come_with_remit(
     file = PriorityFile(tmp_path)
 
     assert file() is priority.default()
-    assert str(file.complaint).startswith("rules/priority.yml, line 2: it is no YAML")
+    assert str(file.complaint).startswith("rules/priority.yml, line 1: it is no YAML")
     assert caplog.messages == [f"{file.complaint} The rules that come with Remit hold."]
 
     write(tmp_path, SAYS.format(level="high"))

@@ -17,6 +17,7 @@ from remit.model.status import Reason
 
 MOST_WAIT: Final = 3600.0  # a vendor that asks for more is asked again after so many seconds
 _MOST_SAID: Final = 200
+_MOST_CAUSES: Final = 20
 _SERVER: Final = 500
 _PASSING: Final = frozenset({408, 409, 425, 429})  # the request was not at fault
 
@@ -57,8 +58,9 @@ _TABLE: Final[tuple[tuple[type[Exception], _Acts, str], ...]] = (
 
 def sort(error: Exception, model: Model) -> RemitError | Ask:
     """What an error means, in a sentence that holds no secret."""
-    if isinstance(error, RemitError):
-        return error
+    ours = _ours(error)
+    if ours is not None:
+        return ours
     acts, says = next((acts, says) for kind, acts, says in _TABLE if isinstance(error, kind))
     sentence = says.format(
         model=model,
@@ -71,6 +73,15 @@ def sort(error: Exception, model: Model) -> RemitError | Ask:
     if acts is _Acts.OWNER:
         return Ask(Reason.AUTH, sentence)
     return _failed(error, sentence) if acts is _Acts.ENGINE else Permanent(sentence)
+
+
+def _ours(error: BaseException | None) -> RemitError | None:
+    """What we raised ourselves below the vendor's library, however it wrapped that."""
+    for _ in range(_MOST_CAUSES):
+        if error is None or isinstance(error, RemitError):
+            return error
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def _failed(error: Exception, sentence: str) -> Failed:

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Final, Protocol, Self
 
 from remit.brain import outside
+from remit.brain.held import MAX_ANSWER_CHARS
 
 PAUSE: Final = timedelta(seconds=1)  # at least so long between two things that are told
 MOST: Final = 2000  # characters that are told at once, whatever the time; no shorter line is cut
@@ -53,6 +54,7 @@ class Progress:
         self._lines = ""  # whole lines that were not told yet
         self._last: datetime | None = None
         self._spoke = False
+        self._heard = 0
 
     async def __aenter__(self) -> Self:
         return self
@@ -70,6 +72,13 @@ class Progress:
 
     async def hear(self, piece: str) -> None:
         """Take the next piece of what is said, wherever it was cut."""
+        self._heard += len(piece)
+        if self._heard > MAX_ANSWER_CHARS:
+            return  # no such answer is taken, so no more of it is told
+        for start in range(0, len(piece), MOST):
+            await self._hear(piece[start : start + MOST])
+
+    async def _hear(self, piece: str) -> None:
         self._last = self._last or self._now()
         *whole, self._line = (self._line + piece).split("\n")
         ticked: list[int] = []

@@ -19,7 +19,6 @@ from pydantic_ai import (
     ToolOutput,
     capture_run_messages,
 )
-from pydantic_ai.agent import EventStreamHandler
 from pydantic_ai.conversation import Conversation
 from pydantic_ai.exceptions import UnexpectedModelBehavior
 from pydantic_ai.messages import (
@@ -37,7 +36,7 @@ from pydantic_ai.usage import UsageLimits
 
 from remit.brain import failures, history, vendors
 from remit.brain.choose import Limits, Model
-from remit.brain.held import hold
+from remit.brain.held import KEPT_CHARS, MAX_ANSWER_CHARS, TOO_LONG, hold, too_long
 from remit.brain.turn import Filled
 from remit.errors import Transient
 from remit.model.codec import JsonMap
@@ -69,6 +68,7 @@ class Talk:
 
     async def say(self, prompt: Prompt, session: str, on_text: OnText | None) -> Reply:
         """Ask once. Half an answer is never taken for a whole one."""
+        listener = _Listener(on_text) if on_text else None
         with capture_run_messages() as messages:
             try:
                 result = await self._agent.run(
@@ -79,12 +79,18 @@ class Talk:
                     deferred_tool_results=_results(prompt.results),
                     message_history=history.join(prompt.earlier, prompt.recalled),
                     conversation_id=session,
-                    event_stream_handler=_listener(on_text) if on_text else None,
+                    event_stream_handler=listener.listen if listener else None,
                     usage_limits=UsageLimits(request_limit=1),
                     infer_name=False,
                 )
             except Exception as error:  # noqa: BLE001 - all that a vendor throws is sorted
+                if listener is not None and listener.is_full:
+                    return too_long(listener.beginning)
                 return self._unanswered(error, messages)
+        if len(result.response.text or "") > MAX_ANSWER_CHARS:
+            return replace(
+                too_long(sound(result.response.text or "")), usage=_usage([result.response])
+            )
         run = Conversation(
             messages=result.new_messages(), usage=result.usage, conversation_id=session
         )
@@ -191,15 +197,30 @@ def _call(part: ToolCallPart) -> ToolCall:
     """What the model wants; arguments that are no JSON object become none, and are refused."""
     try:
         args = cast("JsonMap", part.args_as_dict())
-        json.dumps(args, allow_nan=False).encode()
+        if len(json.dumps(args, allow_nan=False).encode()) > MAX_ANSWER_CHARS:
+            args = {"unreadable": TOO_LONG}
     except (ValueError, AssertionError, RecursionError):
         args = {"unreadable": sound(str(part.args))[:_MOST_ARGS]}
     return ToolCall(part.tool_call_id, part.tool_name, args)
 
 
-def _listener(on_text: OnText) -> EventStreamHandler[object]:
-    async def listen(_: RunContext[object], events: AsyncIterable[AgentStreamEvent]) -> None:
+class _Listener:
+    """Passes on what a model says, and breaks off one that says more than is taken."""
+
+    def __init__(self, on_text: OnText) -> None:
+        self._on_text = on_text
+        self._size = 0
+        self.beginning = ""
+
+    @property
+    def is_full(self) -> bool:
+        return self._size > MAX_ANSWER_CHARS
+
+    async def listen(self, _: RunContext[object], events: AsyncIterable[AgentStreamEvent]) -> None:
         async for event in events:
+            self._size += _length(event)
+            if self.is_full:
+                raise Transient(TOO_LONG)  # closes the stream; `say` makes a reply of it
             match event:
                 case PartStartEvent(part=TextPart(content=piece)):
                     pass
@@ -208,9 +229,22 @@ def _listener(on_text: OnText) -> EventStreamHandler[object]:
                 case _:
                     continue
             if piece:
-                await on_text(sound(piece))
+                if len(self.beginning) < KEPT_CHARS:
+                    self.beginning += sound(piece)
+                await self._on_text(sound(piece))
 
-    return listen
+
+def _length(event: AgentStreamEvent) -> int:
+    """How many characters came with an event: of text, of thoughts, of a call's arguments."""
+    part: object = None
+    if isinstance(event, PartStartEvent):
+        part = event.part
+    elif isinstance(event, PartDeltaEvent):
+        part = event.delta
+    told = (
+        getattr(part, name, None) for name in ("content", "content_delta", "args", "args_delta")
+    )
+    return sum(len(each) for each in told if isinstance(each, str))
 
 
 def _usage(messages: Iterable[ModelMessage]) -> Usage:

@@ -1,5 +1,6 @@
 """One turn of a thought: the prompt is made, the brain is asked, its reply is kept whole."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -8,6 +9,7 @@ from typing import Final, TypeAlias
 
 from remit.brain import command, progress, prompt
 from remit.brain.budget import Metered, Purse
+from remit.brain.held import bounded
 from remit.brain.models import ModelBrain
 from remit.brain.progress import Progress, Tell
 from remit.brain.prompt import Reachable, Standing
@@ -31,6 +33,7 @@ class Surroundings:
     reachable: Callable[[], tuple[Reachable, ...]] = tuple  # who is reached by which channel
 
 
+_LONG_CHARS: Final = 20_000  # of a reply whose reading would hold up the event loop
 _NOWHERE: Final = Surroundings()
 
 
@@ -88,9 +91,13 @@ class Thinker:
         return brain if isinstance(brain, Metered) and brain.metered else None
 
     async def _say(self, words: Prompt, task: Task, items: int, tell: Tell | None) -> Reply:
-        reply = await self._aloud(words, task, items, tell)
+        reply = bounded(await self._aloud(words, task, items, tell))
         # A brain that is not heard while it thinks says in its reply what is done.
-        done = {*reply.done, *progress.ticked(reply.text, items)}
+        if len(reply.text) < _LONG_CHARS:
+            ticked = progress.ticked(reply.text, items)
+        else:
+            ticked = await asyncio.to_thread(progress.ticked, reply.text, items)
+        done = {*reply.done, *ticked}
         return replace(reply, done=tuple(sorted(done)))
 
     async def _aloud(self, words: Prompt, task: Task, items: int, tell: Tell | None) -> Reply:

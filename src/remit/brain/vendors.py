@@ -1,11 +1,11 @@
 """A line to a model: the vendor's SDK, under one roof. Loads the vendors' library."""
 
 import logging
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from httpx2 import AsyncHTTPTransport
+from httpx2 import AsyncByteStream, AsyncHTTPTransport, SyncByteStream
 from pydantic_ai.exceptions import UnexpectedModelBehavior
 from pydantic_ai.messages import ModelResponse
 from pydantic_ai.models import Model as TheirModel
@@ -25,8 +25,10 @@ from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 from pydantic_ai.settings import ModelSettings, merge_model_settings
 
 from remit.brain.choose import Limits, Model, Vendor
+from remit.errors import Permanent
 
 RETRIES: Final = 2  # by the vendor's SDK, and by nobody else: a request is sent three times at most
+MAX_BODY_BYTES: Final = 32_000_000  # of one HTTP answer; a stream takes some 300 a token
 _SHORT_WAIT: Final = 20.0  # seconds; what is longer the engine waits for, and holds nothing open
 _LOUD: Final = ("anthropic", "httpcore2", "httpx2", "openai", "pydantic_ai")
 
@@ -53,7 +55,7 @@ def connect(model: Model, limits: Limits) -> Access:
     # What goes to this machine goes there straight, whatever proxy the environment names.
     straight = AsyncHTTPTransport() if model.vendor is Vendor.LOCAL else None
     http = create_async_httpx2_client(transport=straight)
-    http.event_hooks["response"].append(_leave_long_waits_to_the_engine)
+    http.event_hooks["response"] += [_leave_long_waits_to_the_engine, _bound_body]
     key = model.key.reveal() if model.key else None
     theirs: TheirModel
     match model.vendor:
@@ -115,8 +117,36 @@ class _Foreground(OpenAIResponsesModel):
 
 
 class _Answer(Protocol):
+    stream: SyncByteStream | AsyncByteStream
+
     @property
     def headers(self) -> MutableMapping[str, str]: ...
+
+
+class _BoundedStream(AsyncByteStream):
+    """The body of an answer, broken off where it is larger than any honest one."""
+
+    def __init__(self, body: AsyncByteStream) -> None:
+        self._body = body
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for piece in self._body:
+            size += len(piece)
+            if size > MAX_BODY_BYTES:
+                raise Permanent(
+                    f"The model's server sent more than {MAX_BODY_BYTES:,} bytes for one answer. "
+                    "Check [brain] model and base_url."
+                )
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._body.aclose()
+
+
+async def _bound_body(answer: _Answer) -> None:
+    if isinstance(answer.stream, AsyncByteStream):
+        answer.stream = _BoundedStream(answer.stream)
 
 
 async def _leave_long_waits_to_the_engine(answer: _Answer) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from remit.model.plan import Became, Clause
@@ -10,7 +11,7 @@ _LINE: Final = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+(?P<item>\S.*)$"
 _INLINE: Final = re.compile(
     r"(?:^|(?<=\s))(?P<number>\d{1,2})[.)]\s+(?P<item>.+?)(?=\s+\d{1,2}[.)]\s|$)", re.DOTALL
 )
-_QUESTION: Final = re.compile(r"[^.?!:\n]+\?")
+_SENTENCE: Final = re.compile(r"(?P<words>[^.?!:\n]+)(?P<asks>\?)?")
 _APART: Final = re.compile(
     r"(?:,\s*(?:and|und|y|e|or|oder|o)\s+|;\s+|,\s+|\s+(?:and|und|y)\s+)", re.IGNORECASE
 )
@@ -69,17 +70,18 @@ def _listed(asked: str) -> tuple[str, ...]:
 
 
 def _numbered(asked: str) -> tuple[str, ...]:
-    found = list(_INLINE.finditer(asked))
+    found = list(_INLINE.finditer(" ".join(asked.split())))
     in_order = [int(each["number"]) for each in found] == list(range(1, len(found) + 1))
     return tuple(_neat(each["item"]) for each in found) if in_order else ()
 
 
 def _questions(asked: str) -> tuple[str, ...]:
-    return tuple(_neat(each.group(0)) for each in _QUESTION.finditer(asked))
+    return tuple(_neat(each[0]) for each in _SENTENCE.finditer(asked) if each["asks"])
 
 
 def _parts(clause: str) -> Iterator[str]:
     """The things that one clause names."""
+    clause = " ".join(clause.split())
     if _WRITES.match(clause):
         yield clause
         return
@@ -87,9 +89,10 @@ def _parts(clause: str) -> Iterator[str]:
     cuts = [0, *(end for _, end in ends)]
     stops = [*(start for start, _ in ends), len(clause)]
     pieces = [clause[start:stop] for start, stop in zip(cuts, stops, strict=True)]
+    enumeration = _enumeration(pieces)
     start = 0
     for at in range(1, len(pieces)):
-        if _begins(pieces, at):
+        if _begins(pieces[at].strip(), enumeration):
             # "Find out, when …": the order alone is no thing that could be answered.
             if start or len(pieces[0].split()) > _ORDER or _FACT.search(pieces[0]):
                 yield (
@@ -108,21 +111,36 @@ def _first(pieces: Sequence[str], stop: int, clause: str) -> str:
     return about["what"] if about and alone else clause[:stop]
 
 
-def _begins(pieces: Sequence[str], at: int) -> bool:
+@dataclass(frozen=True, slots=True)
+class _Enumeration:
+    """What the pieces of a clause have in common; found once, for there may be thousands."""
+
+    listed: bool  # several things, none of them the owner's own
+    facts: bool
+    about: bool  # "… about pets, notice and deposit"
+
+
+def _enumeration(pieces: Sequence[str]) -> _Enumeration:
+    rest = [each for each in pieces[1:] if len(each.split()) <= _SHORT]
+    return _Enumeration(
+        listed=len(pieces) >= _MANY and not any(_OWN.search(each) for each in rest),
+        facts=any(_FACT.search(each) for each in rest),
+        about=_ABOUT.search(pieces[0]) is not None,
+    )
+
+
+def _begins(piece: str, among: _Enumeration) -> bool:
     """Whether a piece is a thing of its own."""
-    piece = pieces[at].strip()
     if _ASKS.match(piece):
         return True
     if len(piece.split()) > _SHORT and not _FACT.search(" ".join(piece.split()[:_SHORT])):
         return False
     if _FACT.search(piece):
         return True
-    rest = [each.strip() for each in pieces[1:] if len(each.split()) <= _SHORT]
-    listed = len(pieces) >= _MANY and not any(_OWN.search(each) for each in rest)
-    if any(_FACT.search(each) for each in rest) and len(piece.split()) <= 2:  # noqa: PLR2004
-        return listed
-    about = _ABOUT.search(pieces[0]) is not None
-    return listed and (_THE.match(piece) is not None or (about and len(piece.split()) == 1))
+    if among.facts and len(piece.split()) <= 2:  # noqa: PLR2004
+        return among.listed
+    alone = among.about and len(piece.split()) == 1
+    return among.listed and (alone or _THE.match(piece) is not None)
 
 
 def _neat(item: str) -> str:

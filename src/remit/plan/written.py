@@ -42,8 +42,9 @@ _FACTS: Final = re.compile(
 )
 # Who is asked to plan or to convert makes figures of his own; they can stand nowhere.
 _MAKES: Final = re.compile(
-    r"\b(?:plan|schedule (?:my|our|a)|timetable|convert|halve|scale|\w*plane|\w*plan|rechne\b.*\bum"
-    r"|umrechnen|planifica|planea|convierte|calendario de|estimate|schätze|estima)\b",
+    r"\b(?:plan|schedule (?:my|our|a)|timetable|convert|halve|scale|\w*plane|\w*plan"
+    r"|rechne\b.{0,200}?\bum|umrechnen|planifica|planea|convierte|calendario de|estimate|schätze"
+    r"|estima)\b",
     re.IGNORECASE,
 )
 _PRICED: Final = re.compile(
@@ -80,7 +81,7 @@ _COUNT: Final = re.compile(
     rf"|more than|over|mindestens|mehr als|al menos"
     rf"|como mínimo|más de|about|around|roughly|approximately|some|etwa|ungefähr|rund|circa|ca\."
     rf"|unas|unos|aproximadamente|alrededor de)\s+)?"
-    rf"(?:(?P<least>\d+)\s*(?:-|–|to|bis"
+    rf"(?:(?P<least>\d{{1,5}})\s*(?:-|–|to|bis"
     rf"|a)\s*)?\b(?P<most>{NUMBER})[\s-]+(?:\w+\s+)?(?P<unit>{_UNIT})\b",
     re.IGNORECASE,
 )

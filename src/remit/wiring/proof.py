@@ -7,6 +7,7 @@ import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from functools import partial
 from glob import escape
 from pathlib import Path
 from typing import Final
@@ -46,6 +47,7 @@ from remit.wiring.ground import Ground
 _OF_THE_HOUSE: Final = frozenset(each.name for each in fields(Tools))
 # A line that is ticked, or the empty box of one that is not.
 _BOXES: Final = re.compile(r"^[ \t]*[-*+][ \t]+\[[xX]\].*$|(?<=[-*+] )\[ \]", re.MULTILINE)
+_LONG_CHARS: Final = 5_000  # of words whose reading would hold up the event loop
 RULES: Final = "activities.yml"  # in the home's rules/, and in a project's .remit/
 
 
@@ -76,7 +78,10 @@ class Agreements:
         kinds = [self._kinds.get(each.channel, each.channel) for each in task.delivery]
         reads = {tool.name for tool in await self._tools.offered(task)} - _OF_THE_HOUSE
         asked = task.request.text if task.request else task.instructions
-        return written.criteria(_still_open(asked), clauses, kinds, can_read=bool(reads))
+        read = partial(written.criteria, clauses=clauses, channels=kinds, can_read=bool(reads))
+        if len(asked) < _LONG_CHARS:
+            return read(_still_open(asked))
+        return await asyncio.to_thread(lambda: read(_still_open(asked)))
 
     def _of_code(self, task: Task) -> Asked:
         from remit.verify import project  # noqa: PLC0415 - for the few who have one

@@ -33,8 +33,10 @@ _HEADS: Final = re.compile(r"(</?)h([1-6])\b")
 _FIRST: Final = 3  # a page has its own headings above those of a text
 _LAST: Final = 6
 _MOST_WORDS: Final = 1500  # beyond, lines are compared: to match words takes the square of it
+_MAX_LINES: Final = 1500  # beyond, all between the first and the last change is one change
 _WORDS: Final = re.compile(r"\w+(?:[:.,'’/-]\w+)*|\s+|[^\w\s]")
 _LINES: Final = re.compile(r"[^\n]*\n|[^\n]+")
+_KEPT: Final = re.compile(r"\x00(\d+)\x00")
 # A mark of WhatsApp stands at the edge of a word, on one line, around something.
 _MARKS: Final = (
     (re.compile(r"```(.+?)```", re.DOTALL), "code"),
@@ -69,8 +71,8 @@ def whatsapp(text: str) -> Markup:
             shown = shape.sub(lambda found: _keep(kept, found[1]), shown)
         else:
             shown = shape.sub(rf"<{tag}>\1</{tag}>", shown)
-    for place, code in enumerate(kept):
-        shown = shown.replace(f"\x00{place}\x00", f"<code>{code}</code>")
+    while "\x00" in shown:  # a code may stand in a code, so twice at most
+        shown = _KEPT.sub(lambda found: f"<code>{kept[int(found[1])]}</code>", shown)
     return Markup(shown)  # noqa: S704 - escaped above, and the tags are ours
 
 
@@ -104,12 +106,33 @@ def _pieces(before: str, after: str) -> tuple[Sequence[str], Sequence[str]]:
     return old, new
 
 
+def _compared(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[bool, str, str]]:
+    """Equal and different stretches; matching takes the cube of a length in the worst case.
+
+    So what is equal at both ends is left out of it, frequent words start no match, and a middle
+    that is still too long is one change.
+    """
+    least = min(len(old), len(new))
+    head = next((n for n in range(least) if old[n] != new[n]), least)
+    rest = range(least - head)
+    tail = next((n for n in rest if old[-1 - n] != new[-1 - n]), least - head)
+    a, b = old[head : len(old) - tail], new[head : len(new) - tail]
+    if head:
+        yield True, "".join(old[:head]), "".join(new[:head])
+    if max(len(a), len(b)) > _MAX_LINES:
+        yield False, "".join(a), "".join(b)
+    else:
+        for what, i, j, m, n in SequenceMatcher(None, a, b).get_opcodes():
+            yield what == "equal", "".join(a[i:j]), "".join(b[m:n])
+    if tail:
+        yield True, "".join(old[len(old) - tail :]), "".join(new[len(new) - tail :])
+
+
 def _runs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[bool, str, str]]:
     """What stayed and what changed, in turn: two changes with a blank between them are one."""
     gone = come = between = ""
-    for what, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        was, now = "".join(old[a:b]), "".join(new[c:d])
-        if what != "equal":
+    for is_same, was, now in _compared(old, new):
+        if not is_same:
             gone, come, between = gone + between + was, come + between + now, ""
         elif (gone or come) and not any(map(str.isalnum, was)) and "\n" not in was:
             between = was
