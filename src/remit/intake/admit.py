@@ -14,6 +14,7 @@ from remit.model.contract import Contract, ContractType
 from remit.model.delivery import Delivery
 from remit.model.edit import Edit
 from remit.model.ids import Ids, TaskId
+from remit.model.moments import check_moment
 from remit.model.plan import Became, Clause, Request, Rule
 from remit.model.task import Creator, Cue, Priority, Task, TaskType
 from remit.ports import Clock
@@ -182,6 +183,8 @@ def check(cue: Cue, now: datetime) -> None:
     _context(cue.context)
     if cue.contract is not None:
         _contract(cue.contract)
+    check_moment(cue.scheduled_for, "scheduled_for")
+    check_moment(cue.repeats.first if cue.repeats else None, "repeats.first")
     # A slot that has passed is caught up; what somebody plans for the past is a slip.
     passed = cue.scheduled_for is not None and cue.scheduled_for < now - PATIENCE
     if passed and cue.slot is None:

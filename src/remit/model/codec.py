@@ -10,6 +10,7 @@ from types import NoneType, UnionType
 from typing import Final, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from remit.errors import BadInput
+from remit.model.moments import clamp
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 JsonMap: TypeAlias = "dict[str, Json]"
@@ -62,7 +63,7 @@ def moment(text: str) -> datetime:
             f"{text!r} has no offset; write it like 2026-02-22T15:30:00+01:00 or end it in Z."
         )
         raise BadInput(sentence)
-    return in_utc
+    return clamp(in_utc)
 
 
 _Read: TypeAlias = Callable[[Json, str], object]

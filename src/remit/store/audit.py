@@ -80,7 +80,7 @@ def _changed(row: Row, created: JsonMap, parcels: Sequence[Row]) -> Iterator[str
         ("title", row["title"], created.get("title", "")),
         ("instructions", row["instructions"], created.get("instructions", "")),
         ("source", f"{row['source_kind']!s}:{row['source_ref']!s}", created["source"]),
-        ("time", to_json(task.scheduled_for), created.get("scheduledFor")),
+        ("time", to_json(rows.exact(row["scheduled_for"])), created.get("scheduledFor")),
         ("delivery", plan, created.get("delivery", [])),
         ("shape", (row["parcels"], row["precomposed"]), (len(plan), task.plan.precomposed)),
     ):

@@ -9,6 +9,7 @@ from remit.model.codec import Json, JsonMap
 from remit.model.edit import Edit
 from remit.model.event import Entry, Kind
 from remit.model.ids import TaskId
+from remit.model.moments import check_moment
 from remit.model.plan import Rule
 from remit.model.status import Actor
 from remit.model.task import Task, TaskType
@@ -41,6 +42,7 @@ def edit(tx: Tx, task_id: TaskId, change: Edit, now: datetime) -> Task:
 
 
 def _changed(task: Task, change: Edit) -> Task:
+    check_moment(change.scheduled_for, "scheduled_for")
     said = {part.name: getattr(change, part.name) for part in fields(change)}
     changed = replace(task, **{name: value for name, value in said.items() if value is not None})
     if change.scheduled_for is not None:

@@ -12,6 +12,7 @@ from remit.model.contract import Contract, Verdict
 from remit.model.delivery import Delivery, DeliveryStatus, Reported
 from remit.model.event import Event, Kind
 from remit.model.ids import DeliveryId, ReviewId, RunId, TaskId, WorkerId
+from remit.model.moments import clamp
 from remit.model.plan import Gap, Item, Request, Rule
 from remit.model.review import Answered, Decision, Review
 from remit.model.run import Run
@@ -39,7 +40,13 @@ def moment(cell: Cell) -> datetime | None:
 
 
 def at(cell: Cell) -> datetime:
-    return _EPOCH + cast("int", cell) * _MILLISECOND
+    """A stored moment; one at the end of the calendar is read so that every zone can show it."""
+    return clamp(_EPOCH + cast("int", cell) * _MILLISECOND)
+
+
+def exact(cell: Cell) -> datetime | None:
+    """A stored moment to the letter, for who compares it with what was written."""
+    return None if cell is None else _EPOCH + cast("int", cell) * _MILLISECOND
 
 
 def text(cell: Cell) -> str | None:
