@@ -91,6 +91,46 @@ async def test_what_is_no_text_is_named_and_what_is_too_large_is_not_read(tmp_pa
     assert task.context["outside"] == "[No text: 6 bytes.]"
 
 
+async def test_a_file_that_is_too_large_is_told_once_and_again_when_it_has_changed(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    desk = Desk(tmp_path, "largest = 100")
+    large = desk.path / "b.txt"
+    large.write_text("x" * 101)
+    async with desk.world as world:
+        watch = desk.watch()
+        for _ in range(5):
+            assert await watch.look() == 0
+        (told,) = await world.house.db.read(cues.latest)
+        assert (told.fate, told.body["name"]) == (cues.Fate.IGNORED, "b.txt")
+        assert told.why == "it has 101 bytes, and largest of this folder is 100"
+        assert len(caplog.messages) == 1
+
+        again = desk.watch()  # after a restart
+        assert [await again.look() for _ in range(3)] == [0, 0, 0]
+        assert len(await world.house.db.read(cues.latest)) == 1
+
+        large.write_text("x" * 102)
+        assert [await watch.look() for _ in range(3)] == [0, 0, 0]
+        assert len(await world.house.db.read(cues.latest)) == 2
+        large.write_text("now it fits")
+        assert [await watch.look() for _ in range(3)] == [0, 1, 0]
+
+
+async def test_every_new_file_is_seen_however_many_lie_there(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    for n in range(1500):
+        (desk.path / f"old-{n}.txt").touch()
+    async with desk.world:
+        watch = desk.watch()
+        # As if the old ones had been taken in long ago.
+        watch._taken = dict(files._listed(desk.path))
+        assert await watch.look() == 0
+        for n in range(50):
+            (desk.path / f"{n:02}-new.txt").write_text(str(n))
+        assert [await watch.look() for _ in range(3)] == [0, 50, 0]
+
+
 async def test_where_the_owner_alone_writes_the_words_are_his(tmp_path: Path) -> None:
     desk = Desk(tmp_path, "trusted = true")
     (desk.path / "note.txt").write_text("Call mom.")

@@ -1,10 +1,12 @@
 """A folder, watched: each new file is a cue, once, by its name and what is in it.
 
 Files alone: no link is followed, no folder below is looked into, nothing is opened that grows or is
-hidden. What is no text is named and not read. Nothing in the folder is changed.
+hidden. What is no text is named and not read. A file that is too large, or that may not be read, is
+told once, and again only when it has changed. Nothing in the folder is changed.
 """
 
 import asyncio
+import errno
 import hashlib
 import logging
 import os
@@ -12,7 +14,6 @@ import stat
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -22,12 +23,12 @@ from remit.model.delivery import Delivery
 from remit.model.task import Creator, Cue, Source, SourceKind, Taint
 from remit.ports import Clock
 from remit.settings.doors import Folder
-from remit.store.cues import Arrival, Kept
+from remit.store.cues import Arrival, Fate, Kept
 from remit.system.background import Background
 from remit.trigger import words
 
 _LOG: Final = logging.getLogger("remit.doors")
-_MOST: Final = 1000  # files that one look sees
+_GONE: Final = (errno.ENOENT, errno.ELOOP)  # or a link by now
 _ENDS: Final = (".part", ".partial", ".tmp", ".crdownload", ".swp", "~")
 _Stamp: TypeAlias = tuple[int, int, int]
 
@@ -41,6 +42,15 @@ class Found:
     size: int
     text: str
     came_at: datetime | None = None  # when it was last put there or changed
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedFile:
+    """A file that is not taken in, and why."""
+
+    name: str
+    size: int
+    why: str
 
 
 class FolderWatch:
@@ -76,11 +86,20 @@ class FolderWatch:
             found = await asyncio.to_thread(opened, self._folder, name)
             if found is None:
                 continue
+            if isinstance(found, RefusedFile):
+                await self._refuse(found, stamp)
+                continue
             kept = await self._take(arrival(self._name, found))
             if kept.stored:  # one that a limit turned away is tried again
                 self._taken[name] = stamp
                 new += 1
         return new
+
+    async def _refuse(self, found: RefusedFile, stamp: _Stamp) -> None:
+        """Tell the owner, among what came by this door; it is not opened again as it is."""
+        await self._take(refusal(self._name, found, stamp))
+        _LOG.warning("The folder %s: %r is left out: %s.", self._name, found.name, found.why)
+        self._taken[found.name] = stamp
 
     async def _watch_on(self) -> None:
         while True:
@@ -97,7 +116,7 @@ class FolderWatch:
 
     def _rested(self) -> list[tuple[str, _Stamp]]:
         """The files that are as they were a look ago, and were not taken so."""
-        now = dict(islice(_listed(Path(self._folder.path)), _MOST))
+        now = dict(_listed(Path(self._folder.path)))
         before, self._seen = self._seen, now
         self._taken = {name: stamp for name, stamp in self._taken.items() if name in now}
         return [
@@ -107,21 +126,24 @@ class FolderWatch:
         ]
 
 
-def opened(folder: Folder, name: str) -> Found | None:
-    """What is in a file; None if it is none any more, or too large."""
+def opened(folder: Folder, name: str) -> Found | RefusedFile | None:
+    """What is in a file, or why it is not taken in; None if it is none any more."""
     try:
         file = os.open(Path(folder.path) / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return None
-    state = os.fstat(file)
-    if not stat.S_ISREG(state.st_mode):
+    except OSError as error:
+        gone = error.errno in _GONE
+        return None if gone else RefusedFile(name, 0, f"it cannot be read ({error.strerror})")
+    seen = os.fstat(file)
+    if not stat.S_ISREG(seen.st_mode):
         os.close(file)
         return None
     with os.fdopen(file, "rb") as content:
-        raw = content.read(folder.largest + 1)
-    if len(raw) > folder.largest:
-        return None
-    came_at = datetime.fromtimestamp(state.st_ctime, UTC)
+        raw = content.read(folder.largest + 1) if seen.st_size <= folder.largest else b""
+    size = max(seen.st_size, len(raw))
+    if size > folder.largest:
+        why = f"it has {size:,} bytes, and largest of this folder is {folder.largest:,}"
+        return RefusedFile(name, size, why)
+    came_at = datetime.fromtimestamp(seen.st_ctime, UTC)
     return Found(name, hashlib.sha256(raw).hexdigest(), len(raw), _text(raw), came_at)
 
 
@@ -137,6 +159,19 @@ def arrival(name: str, found: Found) -> Arrival:
     whose = hashlib.sha256(os.fsencode(found.name)).hexdigest()[:12]
     ref = f"folder:{name} {whose} {found.digest}"
     return Arrival(ref=ref, door=f"folder:{name}", body=body, said_at=found.came_at)
+
+
+def refusal(name: str, found: RefusedFile, stamp: _Stamp) -> Arrival:
+    """A file that is left out, as what came by its door and started nothing."""
+    body: JsonMap = {
+        "kind": "file",
+        "name": words.one_line(found.name, 255),
+        "size": found.size,
+        "text": f"[Not read: {found.why}.]",
+    }
+    whose = hashlib.sha256(os.fsencode(found.name)).hexdigest()[:12]
+    ref = f"folder:{name} {whose} refused {'-'.join(map(str, stamp))}"
+    return Arrival(ref=ref, door=f"folder:{name}", body=body, fate=Fate.IGNORED, why=found.why)
 
 
 def cue(kept: Kept, folder: Folder) -> Cue:

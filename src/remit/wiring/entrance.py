@@ -103,7 +103,11 @@ class Entrance:
     def folder(self, name: str) -> FolderWatch:
         folder = self._settings.folders[name]
         caps = Caps(folder.hourly, folder.daily_tokens, folder.daily_cents, turns_away=True)
-        take = partial(self._take, caps)
+
+        async def take(arrival: Arrival) -> Kept:
+            # The owner is to see what is left out; only what a limit puts off is not kept.
+            return await self._take(caps if arrival.fate is Fate.WAITING else Caps(), arrival)
+
         ground = self._plugs.ground
         return FolderWatch(name, folder, take, ground.clock, ground.background)
 
