@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -112,3 +113,17 @@ def test_a_door_that_lacks_something_says_what_to_do(tmp_path: Path) -> None:
     assert "remit hooks rotate lost" in said
     assert "not even you: authserv_id is not set" in said
     assert "is no folder" in said
+
+
+def test_commands_that_change_the_settings_at_once_lose_nothing(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    names = [f"shop{n}" for n in range(5)]
+    started = [seat.start("hooks", "add", name) for name in names]
+    started.append(seat.start("brain", "use", "none"))
+    for each in started:
+        each.communicate(timeout=100)
+    listed = tomllib.loads((seat.home / "settings.toml").read_text())
+
+    assert sorted(listed["hooks"]) == names
+    assert listed["brain"]["kind"] == "none"
+    assert [path.name for path in seat.home.iterdir() if path.name.endswith(".new")] == []

@@ -1,12 +1,15 @@
 """What else can be asked over HTTP: the inbox, series, versions, contacts, rules, numbers."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from typing import cast
 
 import pytest
 
+from remit.intake import entries
+from remit.intake.book import Entry
 from remit.model.codec import Json, JsonMap, stamp
 from tests.doors.served import TOKEN, Served
 
@@ -272,6 +275,69 @@ def test_the_book_is_changed_one_entry_at_a_time(own: Served) -> None:
     assert own.ask("POST", "/api/contacts", {"name": "a\tb"}).status_code == 422
     assert own.ask("DELETE", "/api/contacts/Anna%20Weber").json()["contacts"] == []
     assert own.ask("DELETE", "/api/contacts/Anna%20Weber").status_code == 404
+
+
+def test_edits_of_the_book_from_many_places_at_once_are_all_kept(own: Served) -> None:
+    path = own.home / "contacts.yaml"
+    path.write_text("# mine\n- name: Zoe\n")
+
+    def by_page(n: int) -> None:
+        headers = {
+            "Authorization": f"Bearer {TOKEN}",
+            "Content-Type": "application/x-www-form-urlencoded",
+        }
+        form = f"name=Page+{n}&aliases=p{n}".encode()
+        answer = own.client.post(f"{own.url}/settings/contacts", content=form, headers=headers)
+        assert answer.status_code == 303
+
+    def by_api(n: int) -> None:
+        assert own.ask("POST", "/api/contacts", {"name": f"Api {n}"}).is_success
+
+    def by_command(n: int) -> None:
+        entries.put(path, Entry(f"Command {n}"))
+
+    def same(n: int) -> None:
+        entries.put(path, Entry("Zoe", aliases=(f"z{n}",)))
+
+    with ThreadPoolExecutor(12) as pool:
+        done = [
+            pool.submit(way, n) for n in range(6) for way in (by_page, by_api, by_command, same)
+        ]
+    for each in done:
+        each.result()
+
+    told = own.get("/api/contacts")
+    people = {str(each["name"]): each for each in _maps(told["contacts"])}
+    assert sorted(people) == sorted(
+        ["Zoe", *(f"{way} {n}" for way in ("Page", "Api", "Command") for n in range(6))]
+    )
+    assert sorted(cast("list[str]", people["Zoe"]["aliases"])) == [f"z{n}" for n in range(6)]
+    assert path.read_text().startswith("# mine\n")
+
+
+def test_who_saw_an_older_book_overwrites_nothing(own: Served) -> None:
+    own.post("/api/contacts", {"name": "Anna", "aliases": ["A"]})
+    seen = {"If-Match": own.ask("GET", "/api/contacts").headers["ETag"]}
+
+    first = own.ask("PATCH", "/api/contacts/Anna", {"aliases": ["A", "B"]}, headers=seen)
+    second = own.ask("PATCH", "/api/contacts/Anna", {"aliases": ["A", "C"]}, headers=seen)
+    gone = own.ask("DELETE", "/api/contacts/Anna", headers=seen)
+
+    assert (first.status_code, second.status_code, gone.status_code) == (200, 412, 412)
+    (anna,) = _maps(own.get("/api/contacts")["contacts"])
+    assert anna["aliases"] == ["A", "B"]
+    again = {"If-Match": first.headers["ETag"]}
+    assert own.ask("DELETE", "/api/contacts/Anna", headers=again).status_code == 200
+
+
+def test_a_book_that_only_nests_is_refused_at_once_with_its_line(own: Served) -> None:
+    (own.home / "contacts.yaml").write_text("\n" + "[" * 5_000)
+
+    added = own.ask("POST", "/api/contacts", {"name": "Anna"})
+
+    assert added.status_code == 422
+    assert "contacts.yaml, line 2: it is nested too deep" in added.text
+    assert own.ask("GET", "/api/tasks").status_code == 200
 
 
 def test_what_is_null_goes_out_of_the_book_and_what_is_left_out_stays(own: Served) -> None:

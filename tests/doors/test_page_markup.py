@@ -1,6 +1,7 @@
 """Other people's text as marks of ours: nothing of it runs, and no word of it is lost."""
 
 import re
+from difflib import Match, SequenceMatcher
 from html import unescape
 from html.parser import HTMLParser
 
@@ -93,3 +94,36 @@ def test_two_long_texts_are_compared_by_their_lines() -> None:
     found = markup.changes(before, after)
     assert found.count == 1
     assert "<ins>line seven of" in str(found.html)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("a " * 750, "a b " * 375),
+        ("x\n" * 60_000, "y\nx\n" * 30_000),
+        (" ".join(f"w{n % 97}" for n in range(750)), " ".join(f"w{n % 101}" for n in range(750))),
+    ],
+)
+def test_no_two_texts_take_long_to_compare(
+    before: str, after: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = 0
+
+    class Counted(SequenceMatcher[str]):
+        def find_longest_match(
+            self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
+        ) -> Match:
+            nonlocal steps
+            steps += sum(len(self.b2j.get(each, ())) + 1 for each in self.a[alo:ahi])
+            return super().find_longest_match(alo, ahi, blo, bhi)
+
+    monkeypatch.setattr(markup, "SequenceMatcher", Counted)
+    found = markup.changes(before, after)
+
+    assert found.count
+    assert steps < 1_000_000
+
+
+def test_many_pieces_of_code_are_each_put_back() -> None:
+    assert markup.whatsapp("`c` " * 3_000).count("<code>c</code>") == 3_000
+    assert "\x00" not in markup.whatsapp("`a ```b``` c`")

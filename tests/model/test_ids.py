@@ -1,6 +1,8 @@
 """Names never repeat and never sort before an earlier one, whatever the clock does."""
 
 import re
+import threading
+import time
 from datetime import UTC, datetime, timedelta
 from random import Random
 
@@ -136,3 +138,24 @@ def test_whatever_is_typed_an_id_is_read_or_refused(text: str) -> None:
     except BadInput:
         return
     assert task_id(read) == read
+
+
+def test_two_threads_never_draw_the_same_name() -> None:
+    def chance(_: int) -> int:
+        time.sleep(0)  # lets the other thread in, in the middle of a draw
+        return 0
+
+    ids = Ids(lambda: START, chance)
+    drawn: list[list[str]] = [[], []]
+
+    def draw(mine: list[str]) -> None:
+        mine += [ids.ulid() for _ in range(2_000)]
+
+    threads = [threading.Thread(target=draw, args=(mine,)) for mine in drawn]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+
+    assert len({*drawn[0], *drawn[1]}) == 4_000
+    assert all(mine == sorted(mine) for mine in drawn)
