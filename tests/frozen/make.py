@@ -4,7 +4,8 @@
 
 Drives a real `remit up` over HTTP, kills it with SIGKILL at chosen moments, and writes
 home.tar.gz and manifest.json to tests/data/frozen/VERSION: how each task stood, and what must
-become of it. Run it once, when a version is released, and commit what it made; what was frozen once stays.
+become of it. Run it once, when a version is released, and commit what it made; what was frozen
+once stays as it is.
 A state that is new in a version gets a line in `Maker` and one in `fates`.
 """
 
@@ -159,9 +160,9 @@ class Maker:
         client.decide(made["first story"], "approve")
         client.until(made["first story"], "completed")
 
-    def _story(self, client: Client, name: str, **more: Json) -> str:
-        body: JsonMap = {"project": "store", "contract": WHOLE, "prd": f"plan.md#{name}"}
-        return client.add(f"Add a total to the cart, {name}", **body, **more)
+    def _story(self, client: Client, name: str, **more: str) -> str:
+        text, prd = f"Add a total to the cart, {name}", f"plan.md#{name}"
+        return client.add(text, project="store", contract=WHOLE, prd=prd, **more)
 
     def _poison(self) -> None:
         """Three processes die while one task thinks."""

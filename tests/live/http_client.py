@@ -59,10 +59,8 @@ class Client:
 
     def send(self, text: str, *channels: str, to: str | None = None) -> str:
         """Have a text sent as it is, over some channels."""
-        parts: list[Json] = [
-            {"channel": channel, "content": text} | ({"recipient": to} if to else {})
-            for channel in channels
-        ]
+        whom: JsonMap = {"recipient": to} if to else {}
+        parts: list[Json] = [{"channel": each, "content": text, **whom} for each in channels]
         return self.add(f"Send: {text}", delivery=parts)
 
     def task(self, task: str) -> JsonMap:

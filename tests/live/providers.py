@@ -60,7 +60,8 @@ class Providers:
         )
 
     async def _open(self) -> None:
-        for each in (*self.phones, self.office):
+        await self._stack.enter_async_context(self.office)
+        for each in self.phones:
             await self._stack.enter_async_context(each)
 
     def _do(self, work: Coroutine[object, object, T]) -> T:
