@@ -23,9 +23,11 @@ SOURCES = Path(__file__).parents[2] / "src" / "remit"
 BROKEN = "folder:invoices"
 DESCRIPTORS = 256
 SILENT = 400  # connections
-PAGES = ("/", "/inbox", "/tasks", "/schedule", "/conversations", "/new", "/settings", "/tasks/{id}")
-PAGES += ("/settings/about", "/settings/priority", "/settings/notices", "/settings/channels")
-PAGES += ("/healthz", "/openapi.json", "/api/stats", "/api/inbox", "/static/app.css")
+PAGES = """
+/ /inbox /tasks /schedule /conversations /new /settings /tasks/{id} /settings/about
+/settings/priority /settings/notices /settings/channels /settings/projects /settings/brain
+/healthz /openapi.json /api/stats /api/inbox /api/background /static/app.css
+"""
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,7 @@ def test_a_package_folder_that_is_absent_for_a_while_stops_no_work(tmp_path: Pat
         task = remit.add("Find two parks")
         asks = remit.add("My passport")
         until(lambda: remit.is_done(task))
-        for page in PAGES:
+        for page in PAGES.split():
             status, said = remit.ask(page.format(id=task))
             assert status in (200, 303), (page, said)
         until(lambda: "needs_review" in remit.ask(f"/api/tasks/{asks}?view=s3")[1])

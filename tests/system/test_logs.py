@@ -12,7 +12,7 @@ def test_of_many_alike_a_few_pass_in_a_minute_and_the_next_says_how_many_did_not
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now, passing = [0.0], RepeatFilter()
-    monkeypatch.setattr(logs.time, "monotonic", lambda: passing._begun + now[0])
+    monkeypatch.setattr("remit.system.logs.time.monotonic", lambda: passing._begun + now[0])
 
     def said(line: int) -> str | None:
         record = logging.LogRecord("x", logging.WARNING, "a.py", line, "no %s", ("room",), None)

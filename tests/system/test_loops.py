@@ -3,7 +3,7 @@
 import ast
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -245,7 +245,7 @@ def _loops_started(module: ast.Module) -> set[str]:
     return {name for name in started if name in known and _is_endless(name, known, set())}
 
 
-def _is_endless(name: str, known: dict[str, ast.AsyncFunctionDef], seen: set[str]) -> bool:
+def _is_endless(name: str, known: Mapping[str, ast.AST], seen: set[str]) -> bool:
     """Whether a function, or one of the same module that it calls, goes on for ever."""
     if name in seen or name not in known:
         return False

@@ -147,11 +147,11 @@ class LocalEngine:
         fresh = [task for task in found if task.id not in weighed]
         ranked: list[tuple[TaskId, Ranking]] = []
         for task in fresh:
-            found = self._by_rules(task)
-            if found is None:
+            ranking = self._by_rules(task)
+            if ranking is None:
                 weighed[task.id] = asyncio.create_task(self._weigh(task))
             else:
-                ranked.append((task.id, found))
+                ranked.append((task.id, ranking))
         await asyncio.gather(
             *(self._db.write(queue.rank, id_, r.priority, r.rule, now) for id_, r in ranked)
         )

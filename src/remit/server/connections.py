@@ -9,8 +9,7 @@ import resource
 from contextlib import suppress
 from typing import ClassVar, Final
 
-import h11
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 HEAD_SECONDS: Final = 10.0  # for the head of a request, from the first byte or from the connect
 BODY_SECONDS: Final = 60.0  # for its body
@@ -70,10 +69,10 @@ class Connection(H11Protocol):
         super().on_response_complete()
         self._watch()
 
-    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+    def handle_websocket_upgrade(self, event: object) -> None:
         self._unwatch()
         self._stage = "upgraded"
-        super().handle_websocket_upgrade(event)
+        super().handle_websocket_upgrade(event)  # type: ignore[arg-type] # as it was given
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -88,7 +87,8 @@ class Connection(H11Protocol):
     @property
     def is_silent(self) -> bool:
         """Whether no request is under way."""
-        return self.cycle is None or self.cycle.response_complete
+        cycle: RequestResponseCycle | None = self.cycle  # None before the first request
+        return cycle is None or cycle.response_complete
 
     def _watch(self) -> None:
         """Set the time for what the client is about to send, when that is something else."""
