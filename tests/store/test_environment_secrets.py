@@ -24,8 +24,8 @@ SECRETS = {
 NOT_SECRETS = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
     "PWD": "/srv/app-2024/releases/20240101",
-    "OLDPWD": "/home/anna",
-    "HOME": "/home/anna",
+    "OLDPWD": "/srv/anna",
+    "HOME": "/srv/anna",
     "KEYBOARD_LAYOUT": "us-international",
     "KEY_LAYOUT": "us-international",
     "TOKENIZERS_PARALLELISM": "false",
