@@ -228,6 +228,7 @@ class Served:
     async def _serve(self) -> None:
         if self._works:
             await self.house.talk.start()
+            await self.house.repeater.catch_up()  # before the engine, as at every start
             await self.house.engine.start()
         self._serving = asyncio.create_task(
             serve(self.house, port=self._port, debug=self._debug, token=TOKEN, ready=self._listens)

@@ -29,17 +29,22 @@ def begun(served: Served) -> str:
 
 
 def test_a_task_comes_back_as_its_repeats_say_and_the_ledger_tells_each_slot(
-    served: Served,
+    tmp_path: Path,
 ) -> None:
-    path = f"/api/series/{begun(served)}"
-    for hours in (0, 1, 1, 3):
-        served.clock.advance(timedelta(hours=hours))
-        served.do(served.house.repeater.catch_up())
-        served.settle()
-    told = served.get(path)
+    with Served(tmp_path, works=True) as served:
+        path = f"/api/series/{begun(served)}"
+        for hours in (0, 1, 1):
+            served.clock.advance(timedelta(hours=hours))
+            served.do(served.house.repeater.catch_up())
+            served.settle()
+    again = Served(tmp_path, works=True)
+    again.clock.jump(served.clock.now() + timedelta(hours=3))  # Remit was off meanwhile
+    with again:
+        again.settle()
+        told = again.get(path)
     slots = cast("list[JsonMap]", told["slots"])
 
-    # Newest first; the last one was put in after the hours in which nobody looked, and in time.
+    # Newest first; Remit was off at 12 and 13, and started again in time for the last one.
     assert [slot["fate"] for slot in slots] == ["ran", "missed", "missed", "ran", "ran"]
     assert [str(slot["slot"])[11:13] for slot in slots] == ["14", "13", "12", "11", "10"]
     assert [slot["late"] for slot in slots] == [0, None, None, 0, 0]
