@@ -174,6 +174,7 @@ class Direct:
         return self.recall_state()
 
     def find_like(self, like: str, limit: int) -> JsonMap:
+        self._do(self._house.recollection.open())  # a search that ends early would find nothing
         return {"alike": alike(self._do(self._house.recollection.like(like, limit)), View.S3)}
 
     def make_token(

@@ -53,6 +53,12 @@ class Recollection:
         wanted = self._ground.settings.recall.twins
         return await self.twins.sentence(task) if wanted else None
 
+    async def open(self) -> None:
+        """Load the index and its model, however long that takes; `state` tells of any trouble."""
+        if self._library is not None and await self._ground.db.read(recall.has_any):
+            with suppress(RemitError):
+                await self._library.open()
+
     async def like(self, words: str, most: int) -> list[Alike]:
         """Tasks like one, if its id is given, or like some words."""
         try:
