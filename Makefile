@@ -58,9 +58,10 @@ screenshots: .venv/.dev-stamp ## every page as a picture, into screenshots/
 	@$(DEBIAN)
 	@.venv/bin/python -m tests.browser.shots $(or $(ARGS),screenshots)
 
-soak: .venv/.soak-stamp ## the crash tests at length: 500 kills, some minutes
+soak: .venv/.soak-stamp ## the crash tests at length, then tests under faked clocks; takes an hour
 	@$(DEBIAN)
 	@REMIT_SOAK=1 .venv/bin/python -m pytest -m soak --timeout=7200 $(ARGS)
+	@.venv/bin/python -m tests.faked_clocks $(ARGS)
 
 kills: .venv/.dev-stamp ## 40 kills of a real Remit over real sockets, and what was seen
 	@.venv/bin/python -m pytest tests/live/test_kills.py -rP --no-header $(ARGS)

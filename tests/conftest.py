@@ -13,6 +13,8 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import faked_clocks
+
 settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile(
     "gate", settings.get_profile("house"), derandomize=True, database=None, print_blob=True
@@ -27,6 +29,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # No test talks to a vendor: whatever keys this machine has, the tests do not know them.
 for _name in [name for name in os.environ if name.endswith(("_API_KEY", "_BASE_URL"))]:
     del os.environ[_name]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    faked_clocks.set_clock(item.nodeid)
 
 
 @pytest.hookimpl(tryfirst=True)

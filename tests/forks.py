@@ -25,11 +25,18 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Final, Self, TypeAlias, Union
 
+from tests import faked_clocks
+
 ROOT: Final = Path(__file__).parents[1]
 HEAD: Final = struct.Struct("!I")  # how long the order is that follows
 END: Final = struct.Struct("!i")  # the pid, and later the exit code
 
-PLAIN: Final = ("PATH", "HOME", "LANG")  # what every process is told of this machine
+PLAIN: Final = (
+    "PATH",
+    "HOME",
+    "LANG",
+    *faked_clocks.variables(),
+)  # what every process is told of this machine
 
 # What an interpreter reads before its first line. The parent has read it for all its children.
 _READ_AT_START: Final = ("PYTHON", "LC_", "LANG", "COVERAGE_PROCESS")

@@ -1,0 +1,92 @@
+"""Run tests at hours where clocks are tricky: `python -m tests.faked_clocks [pytest arguments]`.
+
+libfaketime (a Debian package) moves the clock of the tests and of every program they start. Each
+test begins a few seconds before one of the moments below, so that midnight, the new year, the end
+of February or a change of summer time passes while it runs.
+"""
+
+import os
+import subprocess
+import sys
+import time
+import zlib
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+LIBRARIES: Final = "usr/lib/**/faketime/libfaketimeMT.so.1"
+MISSING: Final = (
+    "The tests were not run under faked clocks, because libfaketime is missing. "
+    "Install it with: apt-get install libfaketime"
+)
+VARIABLES: Final = (
+    *("LD_PRELOAD", "FAKETIME", "FAKETIME_DONT_FAKE_MONOTONIC", "FAKETIME_NO_CACHE"),
+    "PYTHONPATH",
+)
+# Where the machine's own clock is read: commands, real processes, and all that is about time.
+TESTS: Final = ("tests/doors", "tests/time", "tests/trigger", "tests/converse", "tests/engine")
+SECONDS_BEFORE: Final = (0.2, 1.0, 2.0, 4.0)
+
+# Name -> the zone of the machine, and the moments (UTC) that pass during a test.
+CLOCKS: Final = {
+    "new-year": ("UTC", ("2027-01-01T00:00",)),
+    # The hour from 2 to 3 comes twice, and not at all.
+    "summer-time": ("Europe/Berlin", ("2026-10-25T00:30", "2026-10-25T01:00", "2027-03-28T01:00")),
+    "leap-day": ("UTC", ("2028-02-29T00:00", "2028-02-29T12:00", "2028-03-01T00:00")),
+}
+
+
+def main(arguments: list[str]) -> int:
+    """Run pytest under each clock, or the one that FAKED_CLOCK names; return the worst exit code.
+
+    Without a path among the arguments, `TESTS` are run.
+    """
+    library = next(Path("/").glob(LIBRARIES), None)
+    if library is None:
+        sys.stdout.write(f"{MISSING}\n")
+        return 0
+    if not any(Path(each.partition("::")[0]).exists() for each in arguments):
+        arguments = [*arguments, *TESTS]
+    only = os.environ.get("FAKED_CLOCK")
+    return max(_run(name, library, arguments) for name in ([only] if only else CLOCKS))
+
+
+def _run(name: str, library: Path, arguments: list[str]) -> int:
+    sys.stdout.write(f"With the clock at {name}:\n")
+    sys.stdout.flush()
+    environ = {
+        **os.environ,
+        "FAKED_CLOCK": name,
+        "TZ": CLOCKS[name][0],
+        "LD_PRELOAD": str(library),
+        "FAKETIME": _offset(name, "start", 0.0),
+        "FAKETIME_DONT_FAKE_MONOTONIC": "1",  # event loops and timeouts go by this clock
+        "FAKETIME_NO_CACHE": "1",  # each test sets the clock anew
+        "PYTHONPATH": str(Path(__file__).parent / "faked_sleep"),
+    }
+    command = [sys.executable, "-m", "pytest", *arguments]
+    return subprocess.run(command, env=environ, check=False).returncode
+
+
+def variables() -> tuple[str, ...]:
+    """What a program must be given to have the same clock: nothing, unless the clock is faked."""
+    return VARIABLES if "FAKED_CLOCK" in os.environ else ()
+
+
+def set_clock(test: str) -> None:
+    """Set the clock of this process, and of those it starts, to shortly before a moment."""
+    name = os.environ.get("FAKED_CLOCK")
+    if name is not None and "FAKETIME" in os.environ:
+        os.environ["FAKETIME"] = _offset(name, test, float(os.environ["FAKETIME"]))
+
+
+def _offset(name: str, test: str, current: float) -> str:
+    moments = CLOCKS[name][1]
+    chance = zlib.crc32(test.encode())
+    moment = datetime.fromisoformat(moments[chance % len(moments)]).replace(tzinfo=UTC)
+    before = SECONDS_BEFORE[chance // len(moments) % len(SECONDS_BEFORE)]
+    return f"{current + moment.timestamp() - before - time.time():+.3f}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

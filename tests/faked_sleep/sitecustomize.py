@@ -1,0 +1,17 @@
+"""Under libfaketime, sleep by select: libfaketime spoils the call that `time.sleep` makes.
+
+On the path of Python processes only during `python -m tests.faked_clocks`.
+"""
+
+import select
+import time
+
+
+def _sleep(seconds: float) -> None:
+    if seconds < 0:
+        message = "sleep length must be non-negative"
+        raise ValueError(message)
+    select.select([], [], [], seconds)
+
+
+time.sleep = _sleep
