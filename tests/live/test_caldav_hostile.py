@@ -7,6 +7,7 @@ from typing import Final
 import pytest
 
 from remit.errors import Permanent, Transient
+from remit.model.task import Taint
 from remit.trigger.calendar import xml
 from remit.trigger.calendar.client import Dav, Locked, Place, TooLarge
 from remit.trigger.calendar.watch import Account
@@ -235,3 +236,25 @@ async def test_changes_that_come_in_parts_are_all_read() -> None:
 def test_what_is_not_xml_is_refused_with_a_sentence(body: bytes) -> None:
     with pytest.raises(Permanent, match="The server"):
         xml.parse(body, "The server")
+
+
+@pytest.mark.parametrize(
+    ("line", "taint"),
+    [
+        ("ORGANIZER;CN=Me:mailto:me@example.org", Taint.OWNER),
+        ('ORGANIZER;CN="Eve:mailto:eve@evil.example', Taint.PUBLIC),
+        ('ORGANIZER;CN=Eve"s:mailto:me@example.org', Taint.PUBLIC),
+        ('ATTENDEE;CN="Me:mailto:me@example.org', Taint.PUBLIC),
+    ],
+)
+async def test_what_a_server_keeps_though_it_is_broken_is_not_the_owners_word(
+    tmp_path: Path, line: str, taint: Taint
+) -> None:
+    """DAViCal keeps every byte of what a client writes, an open quote too."""
+    async with Scripted() as scripted:
+        scripted.body = event("a", NINE + HOUR, "Lunch", line)
+        account = Account(scripted.place, lambda _: True, trusted=True)
+        async with staged(tmp_path, account) as stage:
+            await stage.look()
+
+            assert [task.taint for task in await stage.tasks()] == [taint]

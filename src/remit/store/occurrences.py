@@ -275,13 +275,14 @@ def _change(tx: Tx, was: Occurrence, start: Occurrence, now: datetime, speaks: S
 
 
 def _is_another(task: Task, was: Occurrence, start: Occurrence, speaks: Speaks) -> bool:
-    """Whether new words say, or old ones said, what goes out and to whom.
+    """Whether it is another's now, or its words say, or said, what goes out and to whom.
 
     Then the task is not changed but made anew, read as one that is new: nothing of the old words
     may be left in it.
     """
-    words = (start.title, start.text, start.taint)
-    if words == (was.title, was.text, was.taint):
+    if start.taint is not was.taint:
+        return True  # somebody else speaks now
+    if (start.title, start.text) == (was.title, was.text):
         return False
     if start.taint is Taint.OWNER and speaks(start.title, start.text, start.start):
         return True
@@ -299,8 +300,6 @@ def _edit(tx: Tx, was: Occurrence, start: Occurrence, task: Task, now: datetime)
         changed = replace(changed, instructions=start.text or start.title)
     if start.start != was.start:
         changed = replace(changed, scheduled_for=start.start)
-    if start.taint is not was.taint:
-        tx.run("taint_task", {"id": task.id, "taint": task.taint.joined(start.taint).value})
     if changed == task:
         return
     columns = tasks.amended(changed)

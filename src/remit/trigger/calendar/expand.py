@@ -15,6 +15,7 @@ from remit.model.task import Taint
 from remit.store.calendars import Resource
 from remit.store.occurrences import Occurrence, Read
 from remit.trigger.calendar import glean, occur
+from remit.trigger.calendar.organizer import organizer
 from remit.trigger.calendar.words import IDLE, Expansion, Limits, Slot, Window
 
 Knows: TypeAlias = Callable[[str], bool]  # whether an address is one of a contact
@@ -77,9 +78,11 @@ class Reader:
 
     def _taint(self, body: str, *, trusted: bool) -> Taint:
         """The owner's own words, if the calendar is his and nobody else organises it."""
-        others = glean.strangers(body, self.mine)
-        if others:
-            return Taint.CONTACT if all(map(self.knows, others)) else Taint.PUBLIC
+        address = organizer(body)
+        if address is None:
+            return Taint.PUBLIC
+        if address and address not in {each.lower() for each in self.mine}:
+            return Taint.CONTACT if self.knows(address) else Taint.PUBLIC
         return Taint.OWNER if trusted else Taint.PUBLIC
 
 

@@ -1,11 +1,11 @@
-"""What a trigger must know of a resource beside its starts: whose it is, and whether it is ours.
+"""What a trigger must know of a resource beside its starts: its name, and whether it is ours.
 
 Read line by line and forgivingly: what is broken is refused by who expands it.
 """
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 OURS: Final = "X-REMIT-TASK"  # what we write carries it, and is never taken for a cue
@@ -27,13 +27,6 @@ def is_ours(body: str) -> bool:
 def value(body: str, name: str) -> str:
     """What the first property of a name says; empty if there is none."""
     return next(_values(body, name), "").strip()
-
-
-def strangers(body: str, mine: Collection[str]) -> frozenset[str]:
-    """Who else than the owner organises something in it."""
-    said = (each.strip() for each in _values(body, "ORGANIZER"))
-    addresses = {each.lower().removeprefix("mailto:") for each in said}
-    return frozenset(addresses - {each.lower() for each in mine} - {""})
 
 
 def title(text: str) -> str:

@@ -1,0 +1,81 @@
+"""Who organises a calendar resource. Whatever is not written cleanly counts as a stranger's.
+
+A resource is believed to be one address's only if each of its events says so, once, with nothing
+left to guess: quotes closed, a bare `mailto:` of ASCII letters, nobody who acts for another.
+"""
+
+import re
+import unicodedata
+from typing import Final
+
+_FOLD: Final = re.compile(r"\r?\n[ \t]")
+_PARAMETER: Final = r';([A-Za-z0-9-]+)=((?:"[^"\x00-\x1f\x7f]*"|[^";:,\x00-\x1f\x7f]*)'
+_PARAMETER += r'(?:,(?:"[^"\x00-\x1f\x7f]*"|[^";:,\x00-\x1f\x7f]*))*)'
+_PARAMETERS: Final = re.compile(_PARAMETER)
+_CLEAN: Final = re.compile(rf"(ORGANIZER|ATTENDEE)((?:{_PARAMETER})*):(.+)", re.IGNORECASE | re.ASCII)
+# Without re.ASCII a Kelvin sign would count as a k.
+_ADDRESS: Final = re.compile(
+    r"mailto:([a-z0-9.!#$&'*+/=^_`{|}~-]+@[a-z0-9.-]+)", re.IGNORECASE | re.ASCII
+)
+_COMPONENTS: Final = frozenset({"begin:vevent", "begin:vtodo", "begin:vjournal"})
+_PEOPLE: Final = ("organizer", "attendee")
+_UNSEEN: Final = dict.fromkeys((*range(33), 127, *range(128, 161), 0x2028, 0x2029))
+_MAX_CHARACTERS: Final = 4_000_000
+_NOBODY: Final = ""
+
+
+def organizer(body: str) -> str | None:
+    """The address that organises all of a resource, in small letters.
+
+    It is empty if the resource names no organiser at all, and None if that cannot be told for sure.
+    """
+    if len(body) > _MAX_CHARACTERS:
+        return None
+    by_component: list[list[str | None]] = [[]]  # the first holds what stands before any event
+    for raw in _FOLD.sub("", body).split("\n"):
+        line = raw.removesuffix("\r")
+        name = _bare_name(line)
+        if _hides_a_line(line):
+            return None
+        if name in _COMPONENTS:
+            by_component.append([])
+        elif name.startswith("organizer"):
+            by_component[-1].append(_address(line))
+        elif name.startswith("attendee") and _CLEAN.fullmatch(line) is None:
+            return None
+    outside, *components = by_component
+    if not any(by_component):
+        return _NOBODY
+    found = {address for each in components for address in each}
+    alone = not outside and len(found) == 1 and all(len(each) == 1 for each in components)
+    return found.pop() if alone else None
+
+
+def _hides_a_line(line: str) -> bool:
+    """Whether some readers would see an organiser begin within a line, and others would not."""
+    parts = line.splitlines()
+    return len(parts) > 1 and any(_bare_name(each).startswith(_PEOPLE) for each in (line, *parts))
+
+
+def _bare_name(line: str) -> str:
+    """How a line begins, for a reader who overlooks what cannot be seen and how letters look."""
+    head = line[:200]
+    if not head.isascii():
+        head = unicodedata.normalize("NFKC", head)
+        head = "".join(char for char in head if unicodedata.category(char) not in ("Cf", "Mn"))
+    return head.translate(_UNSEEN).casefold()[:40]
+
+
+def _address(line: str) -> str | None:
+    """The address of an ORGANIZER line; None if anything in it leaves a doubt."""
+    found = _CLEAN.fullmatch(line)
+    address = _ADDRESS.fullmatch(found[found.lastindex or 0]) if found else None
+    if found is None or address is None:
+        return None
+    said = address[1].lower()
+    for name, value in _PARAMETERS.findall(found[2]):
+        acts_for = name.upper() == "SENT-BY"
+        other = name.upper() == "EMAIL" and value.strip('"').lower() != said
+        if acts_for or other:
+            return None
+    return said
