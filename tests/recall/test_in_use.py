@@ -17,7 +17,6 @@ from remit.model.reply import Prompt, Reply
 from remit.model.status import Status
 from remit.model.task import Creator, Source, SourceKind, Taint, Task
 from remit.recall import reminders, twins
-from remit.recall.sight import may_see
 from remit.store import recall
 from remit.testing import START, FrozenClock, World
 from remit.trigger import command
@@ -123,22 +122,26 @@ async def test_what_another_agent_asks_for_is_told_nothing_of_the_owners(tmp_pat
         assert not await recalled(world, other)
 
 
-@pytest.mark.parametrize(
-    ("kind", "by", "taint", "sees"),
-    [
-        (SourceKind.MANUAL, Creator.USER, Taint.PUBLIC, True),  # it only read something
-        (SourceKind.EMAIL, Creator.USER, Taint.CONTACT, True),  # what leaves is asked about
-        (SourceKind.EMAIL, Creator.USER, Taint.PUBLIC, False),
-        (SourceKind.WEBHOOK, Creator.USER, Taint.PUBLIC, False),
-        (SourceKind.AGENT, Creator.AGENT, Taint.OWNER, True),  # the owner's own task made it
-        (SourceKind.AGENT, Creator.AGENT, Taint.CONTACT, False),
-    ],
-)
-def test_who_sees_the_owners_tasks(kind: SourceKind, by: Creator, taint: Taint, sees: bool) -> None:
-    owners = made(source=Source(SourceKind.CONVERSATION, "1"))
-    asking = made(source=Source(kind, "x/1"), created_by=by, taint=taint)
+async def test_what_one_hook_asks_for_is_told_nothing_of_anothers(tmp_path: Path) -> None:
+    async with World(tmp_path, brain=Listens()) as world:
+        made: list[tuple[str, Task]] = []
+        for n, hook in enumerate(("a", "b", "a")):
+            task = await entrusted(
+                world,
+                LIKE + "!" * n,
+                str(n),
+                source=Source(SourceKind.WEBHOOK, f"{hook}/{n}"),
+                context={"hook": hook, "outside": "{}"},
+                created_by=Creator.SCHEDULER,
+                taint=Taint.PUBLIC,
+                delivery=(Delivery("dashboard"),),
+            )
+            made.append((hook, task))
 
-    assert may_see(asking, owners) is sees
+        (_, first), (_, other), (_, again) = made
+        assert not await recalled(world, first)
+        assert not await recalled(world, other)
+        assert await recalled(world, again) == [first.id]
 
 
 async def test_a_prompt_has_room_for_little_of_it(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from remit.model.contract import UNPROVEN, Contract, ContractType, Criterion
 from remit.model.plan import Plan
 from remit.model.reply import Memory, Prompt, Snippet
 from remit.model.task import Creator, SourceKind, Taint, Task
+from remit.model.visibility import OUTSIDE
 
 TICK_ITEM: Final = "tick_item"  # the tool that ticks
 
@@ -69,7 +70,6 @@ FIXED: Final = (_CHANNELS, _TRUST, _TICK_BY_LINE, _TICK_BY_TOOL, _FORMAT, _DECLI
 
 _MOST_NAMES: Final = 50  # of a channel; a long book is not told whole
 _HIS_WAYS: Final = frozenset({SourceKind.MANUAL, SourceKind.CONVERSATION})
-OUTSIDE: Final = "outside"  # where in the context of a task stands what came in by a door
 _DOORS: Final = frozenset(
     {SourceKind.WEBHOOK, SourceKind.EMAIL, SourceKind.WHATSAPP, SourceKind.MANUAL}
 )

@@ -12,9 +12,9 @@ from remit.model.likeness import Alike
 from remit.model.reply import Snippet
 from remit.model.status import Status
 from remit.model.task import Task
+from remit.model.visibility import may_see
 from remit.recall import words
 from remit.recall.finder import Finder
-from remit.recall.sight import may_see
 
 MOST: Final = 4
 MOST_CHARACTERS: Final = 2_400  # of all together

@@ -20,7 +20,7 @@ MOST_TEXT: Final = 1_200  # characters; no embedder here reads further
 OPEN: Final = "open"  # the status of all that has not ended
 _LETTERS: Final = {letter: n for n, letter in enumerate("0123456789ABCDEFGHJKMNPQRSTVWXYZ")}
 _INNER: Final = frozenset(  # what a context holds for the machine
-    {"agent", "depth", "group", "left_out", "parent", "project", "threads", "uid"}
+    {"agent", "depth", "group", "left_out", "organizer", "parent", "project", "threads", "uid"}
 )
 _ID: Final = re.compile(r"[\w-]*\d[\w-]{11,}|[^\s@]+@[^\s@]+|https?://\S+")
 

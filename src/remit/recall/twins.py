@@ -15,10 +15,10 @@ from remit.errors import RemitError
 from remit.model.codec import JsonMap
 from remit.model.status import Status
 from remit.model.task import Task
+from remit.model.visibility import may_see
 from remit.ports import Clock
 from remit.recall import snippets
 from remit.recall.finder import Finder
-from remit.recall.sight import may_see
 from remit.store import recall
 from remit.store.database import Database
 

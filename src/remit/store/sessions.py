@@ -16,6 +16,7 @@ from remit.model.ids import SessionId, TaskId
 from remit.model.review import Answered
 from remit.model.status import Actor
 from remit.model.task import Taint, Task
+from remit.model.visibility import is_owners, may_see
 from remit.store import events, rows, tasks
 from remit.store.database import Row, Tx
 
@@ -78,7 +79,9 @@ class Shared:
 
 
 def look_back(tx: Tx, task: Task) -> Shared:
-    """What was before this task in its session."""
+    """What was before this task in its session; nothing if it may not see all of that."""
+    if not _sees_all(tx, task):
+        return Shared()
     summary = _summary(tx, task.session_id)
     at, no = summary.upto if summary else (None, 0)
     found = tx.all(
@@ -95,6 +98,15 @@ def look_back(tx: Tx, task: Task) -> Shared:
     shared = Shared(_runs(tx, found), summary, said(tx, task), _reported(tx, task))
     vouched = _vouched(tx, task.session_id)
     return shared if vouched is None else _trusted(shared, vouched)
+
+
+def _sees_all(tx: Tx, task: Task) -> bool:
+    """Whether a task may see every other of its session; a summary cannot be told in part."""
+    if is_owners(task):
+        return True
+    asked = {"session": task.session_id, "task": task.id, "limit": RECENT}
+    others = tasks.all_with_deliveries(tx, tx.all("list_session_tasks", asked))
+    return all(may_see(task, other) for other in others)
 
 
 def vouch(tx: Tx, task_id: TaskId, now: datetime) -> Task:

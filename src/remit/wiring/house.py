@@ -308,7 +308,7 @@ def _thinks(brain: Brain) -> bool:
 def _tools(ground: Ground, intake: Intake, able: Sequence[Able], alike: Recollection) -> Toolbox:
     """All that the brain may call: the owner's commands, the house's own, and what was added."""
     settings = ground.settings
-    own = kit.own(settings.tools, ground.db, intake.admit, settings.work, alike.seeking)
+    own = kit.own(settings.tools, ground.db, intake.admit, settings.work, alike.finder.find)
     every: list[Able] = [*minds.commands(settings), *own, *able]
     return Toolbox(every, minds.shelves(settings, ground.clock), ground.redact)
 

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from remit.brain.tool.kit import Seeking
 from remit.errors import BadInput, RemitError
 from remit.model import ids
 from remit.model.codec import JsonMap
@@ -16,7 +15,6 @@ from remit.ports import Embedder, SnippetStore
 from remit.recall.finder import Finder
 from remit.recall.library import Library, Means
 from remit.recall.reminders import Reminders
-from remit.recall.sight import may_see
 from remit.recall.twins import Twins
 from remit.settings import Recall, Settings
 from remit.store import recall, tasks
@@ -42,11 +40,6 @@ class Recollection:
         self.reminders = Reminders(self.finder, ground.zone)
         self.twins = Twins(ground.db, ground.clock, ground.zone, self.finder, ground.redact)
         self._made: Indexer | None = None
-
-    @property
-    def seeking(self) -> Seeking:
-        """How the brain finds earlier tasks."""
-        return Seeking(self.finder.find, may_see)
 
     async def twin(self, task: Task) -> str | None:
         """What a receipt says of a task that looks like another."""

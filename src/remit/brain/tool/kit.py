@@ -1,6 +1,5 @@
 """The house's own tools, put together as the settings want them."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from remit.brain.tool import create, files, log, owner, search
@@ -10,22 +9,13 @@ from remit.settings import Tools
 from remit.store.database import Database
 
 
-@dataclass(frozen=True, slots=True)
-class Seeking:
-    """How earlier tasks are found by what they are about, and which of them a task may see."""
-
-    find: search.Find | None = None
-    sees: search.Sees = lambda _, __: True
-
-
 def own(
-    tools: Tools, db: Database, admit: create.Admit, work: Path, seeking: Seeking | None = None
+    tools: Tools, db: Database, admit: create.Admit, work: Path, find: search.Find | None = None
 ) -> list[Own]:
-    """Every tool that is not denied; what is denied is not even known."""
-    seeking = seeking or Seeking()
+    """Every tool that is not denied; `find` finds earlier tasks by what they are about."""
     every = [
         log.read_task_log(tools.read_task_log, db),
-        search.search_tasks(tools.search_tasks, db, seeking.find, seeking.sees),
+        search.search_tasks(tools.search_tasks, db, find),
         create.create_task(tools.create_task, db, admit),
         owner.ask_owner(tools.ask_owner),
         owner.tick_item(tools.tick_item),

@@ -9,6 +9,7 @@ from remit.model.event import Event
 from remit.model.ids import TaskId, task_id
 from remit.model.reply import Policy, Tool, ToolCall, ToolResult
 from remit.model.task import Taint, Task
+from remit.model.visibility import may_see
 from remit.store import events, search, tasks
 from remit.store.database import Database, Tx
 
@@ -48,10 +49,11 @@ def _found(
     """The tasks that are read, and one line more than is asked for, if there is one."""
     if wanted is None:
         session = search.Filter(session=task.session_id, limit=_MOST_TASKS)
-        read = [*search.page(tx, session).tasks]
+        read = [each for each in search.page(tx, session).tasks if may_see(task, each)]
     else:
         read = [tasks.get(tx, wanted)]
-        if read[0].deleted_at is not None:
+        # What it may not see, and what is not there, are told alike.
+        if read[0].deleted_at is not None or not may_see(task, read[0]):
             raise NotFound("task", wanted)
     lines = [event for each in read for event in events.last_of_task(tx, each.id, last + 1, before)]
     lines.sort(key=lambda event: event.seq)

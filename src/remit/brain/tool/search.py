@@ -8,12 +8,12 @@ from remit.model.codec import stamp
 from remit.model.likeness import Alike
 from remit.model.reply import Policy, Tool, ToolCall, ToolResult
 from remit.model.task import Taint, Task
+from remit.model.visibility import may_see
 from remit.store import search
 from remit.store.database import Database
 
 # Given words, a number, and which tasks may be told: those that are like the words.
 Find: TypeAlias = Callable[[str, int, Callable[[Task], bool]], Awaitable[list[Alike]]]
-Sees: TypeAlias = Callable[[Task, Task], bool]
 
 MOST: Final = 10
 _LOOKED: Final = 50  # with the words, of which some may not be told
@@ -29,14 +29,12 @@ _SEARCH: Final = Tool(
 )
 
 
-def search_tasks(
-    policy: Policy, db: Database, find: Find | None = None, sees: Sees = lambda _, __: True
-) -> Own:
+def search_tasks(policy: Policy, db: Database, find: Find | None = None) -> Own:
     async def look(task: Task, call: ToolCall) -> ToolResult:
         query, limit = text(call, "query"), min(number(call, "limit", MOST), MOST)
 
         def fits(other: Task) -> bool:
-            return other.id != task.id and sees(task, other)
+            return other.id != task.id and may_see(task, other)
 
         page = await db.read(search.page, search.Filter(text=query, limit=_LOOKED))
         found = [each for each in page.tasks if fits(each)][:limit]

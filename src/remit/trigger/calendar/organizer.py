@@ -12,11 +12,9 @@ _FOLD: Final = re.compile(r"\r?\n[ \t]")
 _PARAMETER: Final = r';([A-Za-z0-9-]+)=((?:"[^"\x00-\x1f\x7f]*"|[^";:,\x00-\x1f\x7f]*)'
 _PARAMETER += r'(?:,(?:"[^"\x00-\x1f\x7f]*"|[^";:,\x00-\x1f\x7f]*))*)'
 _PARAMETERS: Final = re.compile(_PARAMETER)
-_CLEAN: Final = re.compile(rf"(ORGANIZER|ATTENDEE)((?:{_PARAMETER})*):(.+)", re.IGNORECASE | re.ASCII)
-# Without re.ASCII a Kelvin sign would count as a k.
-_ADDRESS: Final = re.compile(
-    r"mailto:([a-z0-9.!#$&'*+/=^_`{|}~-]+@[a-z0-9.-]+)", re.IGNORECASE | re.ASCII
-)
+_ANY_CASE: Final = re.IGNORECASE | re.ASCII  # without ASCII a Kelvin sign would count as a k
+_CLEAN: Final = re.compile(rf"(ORGANIZER|ATTENDEE)((?:{_PARAMETER})*):(.+)", _ANY_CASE)
+_ADDRESS: Final = re.compile(r"mailto:([a-z0-9.!#$&'*+/=^_`{|}~-]+@[a-z0-9.-]+)", _ANY_CASE)
 _COMPONENTS: Final = frozenset({"begin:vevent", "begin:vtodo", "begin:vjournal"})
 _PEOPLE: Final = ("organizer", "attendee")
 _UNSEEN: Final = dict.fromkeys((*range(33), 127, *range(128, 161), 0x2028, 0x2029))

@@ -16,11 +16,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, TypeAlias, TypeVar
 
 from remit.errors import BadInput, Failed, StoreTrouble
-from remit.model.codec import stamp
+from remit.model.codec import JsonMap, stamp
 from remit.model.delivery import Delivery
 from remit.model.ids import Ids, SeriesId, SessionId
 from remit.model.series import Missed
-from remit.model.task import Creator, Cue, Source, SourceKind, Task
+from remit.model.task import Creator, Cue, Source, SourceKind, Taint, Task
+from remit.model.visibility import ORGANIZER, OWNER
 from remit.ports import Clock
 from remit.settings import Schedule
 from remit.store import calendars, occurrences, restored, slots
@@ -351,12 +352,16 @@ async def _tried(work: Awaitable[T]) -> T | Exception | None:
 
 def cue(each: Occurrence, series: SeriesId, session: SessionId) -> Cue:
     """What a start asks for: its summary is the title, its description the words."""
+    context: JsonMap = {"calendar": each.account, "uid": each.uid}
+    context["slot"] = each.key or stamp(each.start)
+    if each.taint is Taint.OWNER:
+        context[ORGANIZER] = OWNER
     return Cue(
         source=Source(SourceKind.CALDAV, reference(each)),
         title=each.title,
         text=each.text or each.title,
         delivery=(Delivery("dashboard"),),
-        context={"calendar": each.account, "uid": each.uid, "slot": each.key or stamp(each.start)},
+        context=context,
         scheduled_for=each.start,
         session_id=session,
         series_id=series if each.key else None,
