@@ -101,7 +101,7 @@ def _sees(name: str) -> set[str]:
 
 
 async def _admitted(world: World) -> dict[str, list[Task]]:
-    """Two tasks of everybody's, alike in words and in meaning, each in a session that came to something."""
+    """Two tasks of everybody's, alike in words and in meaning; each session has a summary."""
     made: dict[str, list[Task]] = {name: [] for name in ASKERS}
     for n, (name, asker) in product(range(2), ASKERS.items()):
         cue = replace(

@@ -17,7 +17,8 @@ from remit.model import ids
 from remit.model.codec import Json, JsonMap
 from remit.model.ids import SessionId
 from remit.peer import rpc
-from remit.peer.desk import Desk, NotAllowed, Order, Seen
+from remit.peer.desk import Desk, Order, Seen
+from remit.peer.permission import NotAllowed
 from remit.peer.rpc import Fault, Message
 from remit.store.entrusted import Wanted
 

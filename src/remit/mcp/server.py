@@ -13,7 +13,8 @@ from remit.mcp.tools import MOST_LOG, TOOLS, described
 from remit.model import codec
 from remit.model.codec import Json, JsonMap
 from remit.peer import rpc
-from remit.peer.desk import Desk, NotAllowed
+from remit.peer.desk import Desk
+from remit.peer.permission import NotAllowed
 from remit.peer.rpc import Fault, Message
 from remit.store.entrusted import Wanted
 

@@ -10,18 +10,19 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeAlias
 
-from remit.errors import BadInput, Conflict, NotFound, RemitError
+from remit.errors import BadInput, Conflict, NotFound
 from remit.model import ids
-from remit.model.caller import OWNERS, Caller, Scope
+from remit.model.caller import Scope
 from remit.model.delivery import DeliveryStatus
 from remit.model.event import Event
-from remit.model.ids import SessionId
+from remit.model.ids import SessionId, TaskId
 from remit.model.proof import label
 from remit.model.review import Review
 from remit.model.status import TERMINAL, Status
 from remit.model.task import Creator, Priority, Source, SourceKind, Taint, Task
+from remit.peer.permission import Access, NotAllowed
 from remit.store import entrusted, events, reviews, search
 from remit.store.database import Tx
 from remit.store.entrusted import Wanted
@@ -29,34 +30,13 @@ from remit.store.filter import Filter
 from remit.trigger import command
 from remit.wiring import House
 
+_Found: TypeAlias = tuple[Task, Review | None]
+
 MOST_OPEN: Final = 500
 MOST_SHOWN: Final = 100
 MOST_KEY: Final = 200
 MOST_COUNTED: Final = 10_000
 _OPEN: Final = tuple(status for status in Status if status not in TERMINAL)
-
-
-class NotAllowed(RemitError):
-    """The caller is known, and this is not for him."""
-
-
-@dataclass(frozen=True, slots=True)
-class Peer:
-    """Another agent: its name, the id of what it came in with, and what that opens."""
-
-    name: str
-    key: str
-    scopes: frozenset[Scope]
-
-    @property
-    def prefix(self) -> str:
-        """How the source of all that it entrusted begins."""
-        return f"{self.key}/"
-
-
-def met(caller: Caller, key: str) -> Peer:
-    """Whoever calls, as an agent: what only a person may do is left at the door."""
-    return Peer(caller.name, key, caller.scopes - OWNERS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,15 +90,15 @@ class Seen:
 class Desk:
     """Where one agent is heard. `wide` says whether `read` opens what others entrusted, too."""
 
-    def __init__(self, house: House, peer: Peer, url: str, *, wide: bool) -> None:
+    def __init__(self, house: House, peer: Access, url: str, *, wide: bool) -> None:
         self._house = house
         self._peer = peer
         self._url = url
-        self._wide = wide and Scope.READ in peer.scopes
+        self._wide = wide and peer.reads
 
     async def entrust(self, order: Order) -> Seen:
         """Take work on, durably; what is the owner's to decide stays his."""
-        self._needs(Scope.WRITE)
+        self._peer.check(Scope.WRITE)
         if not 1 <= len(order.key) <= MOST_KEY:
             raise BadInput(f"A key has 1 to {MOST_KEY} characters, not {len(order.key)}.")
         peer, house = self._peer, self._house
@@ -147,13 +127,7 @@ class Desk:
     async def look(self, name: str) -> Seen:
         """One task; what this agent may not see is not there."""
         task_id = ids.task_id(name)
-        try:
-            task, asked = await self._house.db.read(entrusted.looked_at, task_id)
-        except NotFound:
-            task, asked = None, None
-        if task is None or task.deleted_at is not None or not self._sees(task):
-            raise NotFound("task", task_id)
-        return self._seen(task, asked)
+        return self._seen(*await self._house.db.read(self._find, task_id))
 
     async def page(self, wanted: Wanted) -> list[Seen]:
         """Tasks, newest first: its own, or all of them if it may read."""
@@ -163,7 +137,7 @@ class Desk:
         asked = Filter(
             statuses=tuple(wanted.statuses), before=wanted.before, limit=min(wanted.limit, 500)
         )
-        found = await self._house.db.read(_page, self._peer.prefix, wanted, self._wide, asked)
+        found = await self._house.db.read(self._some, wanted, asked)
         return [self._seen(*each) for each in found]
 
     async def count(self, wanted: Wanted) -> int:
@@ -174,7 +148,7 @@ class Desk:
 
     async def search(self, words: str, limit: int) -> list[Seen]:
         """Tasks with these words in them, then those that are about the same in others."""
-        self._needs(Scope.READ)
+        self._peer.check(Scope.READ)
         if not words.strip():
             raise BadInput("Say at least one word to look for.", field="query")
         if not 1 <= limit <= MOST_SHOWN:
@@ -190,13 +164,13 @@ class Desk:
 
     async def log(self, name: str, after: int, limit: int) -> list[Event]:
         """What happened to a task, in order: for who may read."""
-        self._needs(Scope.READ)
+        self._peer.check(Scope.READ)
         seen = await self.look(name)
         return await self._house.db.read(events.of_task, seen.task.id, after, limit)
 
     async def cancel(self, name: str) -> Seen:
         """Have a task end; one that has ended raises `Conflict`."""
-        self._needs(Scope.WRITE)
+        self._peer.check(Scope.WRITE)
         seen = await self.look(name)
         if seen.task.ended:
             raise Conflict(f"Task {seen.task.id} is {seen.task.status}; it has ended.")
@@ -207,35 +181,30 @@ class Desk:
     def _seen(self, task: Task, asked: Review | None) -> Seen:
         return Seen(task, asked, f"{self._url}/tasks/{task.id}")
 
-    def _sees(self, task: Task) -> bool:
-        source = task.source
-        own = source.kind is SourceKind.AGENT and source.ref.startswith(self._peer.prefix)
-        return self._wide or own
+    def _find(self, tx: Tx, task_id: TaskId) -> _Found:
+        """A task that it may know of; what it may not, and what is not there, are told alike."""
+        task, asked = entrusted.looked_at(tx, task_id)
+        if task.deleted_at is not None or not (self._wide or self._peer.owns(tx, task)):
+            raise NotFound("task", task_id)
+        return self._peer.as_told(tx, task), asked
 
-    def _needs(self, scope: Scope) -> None:
-        if scope not in self._peer.scopes:
-            raise NotAllowed(f"{self._peer.name} may not do this: it needs the scope `{scope}`.")
+    def _some(self, tx: Tx, wanted: Wanted, asked: Filter) -> list[_Found]:
+        if self._wide:
+            return _asked(tx, list(search.page(tx, asked).tasks))
+        found = _asked(tx, entrusted.of(tx, self._peer.prefix, wanted))
+        return [(self._peer.as_told(tx, task), review) for task, review in found]
 
     def _needs_any(self) -> None:
         if not self._peer.scopes:
             raise NotAllowed(f"{self._peer.name} may do nothing here.")
 
 
-async def check_room(house: House, peer: Peer) -> None:
+async def check_room(house: House, peer: Access) -> None:
     """Refuse one more, if so many of an agent's tasks are open; by whatever door they came."""
     still = Wanted(statuses=_OPEN, limit=MOST_OPEN)
     if await house.db.read(entrusted.count, peer.prefix, still) >= MOST_OPEN:
         sentence = f"{peer.name} has {MOST_OPEN} open tasks here; let some of them end first."
         raise Conflict(sentence)
-
-
-_Found = tuple[Task, Review | None]
-
-
-def _page(tx: Tx, prefix: str, wanted: Wanted, wide: bool, asked: Filter) -> list[_Found]:
-    if wide:
-        return _asked(tx, list(search.page(tx, asked).tasks))
-    return _asked(tx, entrusted.of(tx, prefix, wanted))
 
 
 def _matching(tx: Tx, asked: Filter) -> list[_Found]:

@@ -15,8 +15,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from remit.errors import BadInput
-from remit.model.caller import OWNERS, Caller
+from remit.model.caller import Caller
 from remit.model.view import View
+from remit.peer.permission import access
 from remit.server import (
     bulk,
     calendars,
@@ -196,11 +197,8 @@ def _allow(route: Route, request: Request) -> None:
     if route.page and not route.public and request.scope["key"].startswith(PROGRAM):
         sentence = f"{caller.name} is a program's token, and pages are for people; use the API."
         raise Refused(Problem("forbidden", sentence))
-    if not route.public and not caller.may(route.needs):
-        sentence = f"{caller.name} may not do this: it needs the scope `{route.needs}`."
-        if caller.agent and route.needs in OWNERS:
-            sentence = f"{caller.name} is an agent, and this (`{route.needs}`) is for people."
-        raise Refused(Problem("forbidden", sentence))
+    if not route.public:
+        access(caller, request.scope["key"]).check(*route.scopes)
 
 
 async def _done(keys: Keys, route: Route, request: Request, call: Call) -> Answer:
@@ -210,7 +208,8 @@ async def _done(keys: Keys, route: Route, request: Request, call: Call) -> Answe
     # A secret that is shown once is kept nowhere, so not here either.
     if name is None or not route.kept:
         return await route.does(call)
-    key = Key(f"{call.caller.name} {route.method} {route.path}", name)
+    # By the token and not by its name: another may be called so one day, and may know less.
+    key = Key(f"{call.key} {route.method} {route.path}", name)
     digest = digest_of(f"{request.url.path}?{request.url.query}", call.body)
     return await keys.once(key, digest, call.ref, lambda ref: route.does(replace(call, ref=ref)))
 
@@ -230,7 +229,7 @@ async def _call(house: House, route: Route, request: Request) -> Call:
         path=request.path_params,
         query=_query(route, request),
         body=body,
-        ref=f"api:{house.ids.ulid()}",
+        ref=_ref(house, request.scope["key"]),
         signature=request.headers.get("x-hub-signature-256"),
         headers=_headers(request) if route.raw else {},
         callers=request.scope["callers"],
@@ -245,6 +244,12 @@ async def _call(house: House, route: Route, request: Request) -> Call:
     )
     # Read now: a wrong word must be refused before anything is done, not when it is to be shown.
     return replace(call, view=call.word("view", View) or View.S3)
+
+
+def _ref(house: House, key: str) -> str:
+    """What a request is called; a program's own is named after its token."""
+    ref = f"api:{house.ids.ulid()}"
+    return f"{key}/{ref}" if key.startswith(PROGRAM) else ref
 
 
 def _headers(request: Request) -> dict[str, str]:

@@ -9,14 +9,13 @@ from remit.errors import BadInput, RemitError
 from remit.model import ids
 from remit.model.codec import Json, JsonMap
 from remit.model.ids import TaskId
-from remit.model.status import ACTIVE, PAUSABLE, TERMINAL, Status
+from remit.model.standing import Standing, why_not
 from remit.model.task import Task
 from remit.server import agents, filters, listing
 from remit.server.bodies import Bulk
 from remit.server.call import Answer, Call, Route
 from remit.store import search, standing
 from remit.store.search import Filter
-from remit.store.standing import Standing
 
 MOST: Final = 10_000
 SHOWN: Final = 20
@@ -27,7 +26,8 @@ async def act(call: Call) -> Answer:
     """Do one thing to many tasks, or say what it would do."""
     body = call.read(Bulk)
     named, more = await _named(call, body)
-    found = await call.house.db.read(standing.of, await agents.seen(call, named))
+    known = await call.house.db.read(call.access.finds, named)
+    found = await call.house.db.read(standing.of, known)
     there = {each.id for each in found}
     gone: list[Json] = [_refused(each, "It is not there.") for each in named if each not in there]
     told: JsonMap = {"action": body.action, "dryRun": body.dry_run, "more": more}
@@ -41,23 +41,6 @@ async def act(call: Call) -> Answer:
     return Answer(told | _result(done, gone))
 
 
-def why_not(task: Standing, action: str) -> str | None:
-    """Why something could not be done to a task as it stands; the move itself has the last word."""
-    status, leaving = task.status, task.wish in ("cancel", "delete")
-    may = {
-        "run": status is Status.READY or status in ACTIVE,
-        "pause": status in PAUSABLE and not leaving and task.wish != "pause",
-        "resume": status is Status.PAUSED or task.wish == "pause",
-        "cancel": status not in TERMINAL and not leaving,
-        "retry": status in TERMINAL,
-        "delete": not task.deleted,
-    }
-    if may[action]:
-        return None
-    stands = "deleted" if task.deleted else "being cancelled" if leaving else status.value
-    return f"It is {stands.replace('_', ' ')}."
-
-
 async def _named(call: Call, body: Bulk) -> tuple[list[TaskId], bool]:
     """Which tasks are meant, and whether there are more of them than are taken at once."""
     if (body.ids is None) == (body.filter is None):
@@ -68,7 +51,8 @@ async def _named(call: Call, body: Bulk) -> tuple[list[TaskId], bool]:
     asked = filters.typed(line, listing.at(call.house)) if line.strip() else Filter()
     found = await call.house.db.read(search.ids, asked, MOST + 1)
     # What was not named is not even said to be gone to who may not know of it.
-    return await agents.seen(call, found[:MOST]), len(found) > MOST
+    known = await call.house.db.read(call.access.finds, found[:MOST])
+    return known, call.access.reads and len(found) > MOST
 
 
 async def _one(call: Call, action: str, task_id: TaskId) -> JsonMap:

@@ -16,6 +16,7 @@ from remit.model.ids import ReviewId, SeriesId, TaskId
 from remit.model.task import Task
 from remit.model.view import View, show
 from remit.owner import Owner
+from remit.peer.permission import Access, access
 from remit.server import bodies
 from remit.server.callers import Callers
 from remit.server.problem import Problem, Refused
@@ -63,6 +64,15 @@ class Call:
     @property
     def series_id(self) -> SeriesId:
         return _known(ids.series_id, self.path["id"])
+
+    @property
+    def access(self) -> Access:
+        """What the caller may do and know."""
+        return access(self.caller, self.key)
+
+    async def told(self, task: Task) -> JsonMap:
+        """A task as far as the caller may know it."""
+        return show(await self.house.db.read(self.access.as_told, task), self.view)
 
     @property
     def owner(self) -> Owner:
@@ -124,12 +134,12 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-def task_answer(call: Call, task: Task) -> Answer:
-    return Answer(show(task, call.view))
+async def task_answer(call: Call, task: Task) -> Answer:
+    return Answer(await call.told(task))
 
 
-def created(call: Call, task: Task) -> Answer:
-    return Answer(show(task, call.view), 201, f"/api/tasks/{task.id}")
+async def created(call: Call, task: Task) -> Answer:
+    return Answer(await call.told(task), 201, f"/api/tasks/{task.id}")
 
 
 Does: TypeAlias = Callable[[Call], Awaitable[Answer]]
@@ -160,6 +170,7 @@ class Route:
     body: type[BaseModel] | None = None
     public: bool = False  # needs no token
     scope: Scope | None = None  # what a caller must be allowed; else by the method
+    reveals: bool = False  # its answer tells what only `read` opens, whatever it does
     kept: bool = True  # its answer may be kept, and told again to who comes with the same key
     raw: bool = False  # takes any body as it comes, with its headers
     page: bool = False  # for people: HTML, forms, and a way to sign in instead of a problem
@@ -168,6 +179,11 @@ class Route:
     @property
     def needs(self) -> Scope:
         return self.scope or (Scope.WRITE if self.method in UNSAFE else Scope.READ)
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """All that a caller must be allowed: for what it does, and for what its answer tells."""
+        return (self.needs, Scope.READ) if self.reveals else (self.needs,)
 
 
 VIEW: Final = Query("view", "In whose words.", {"enum": ["s3", "s4"], "default": "s3"})

@@ -74,7 +74,7 @@ async def try_out(call: Call) -> Answer:
         delivery=(Delivery(name, body.to, text),),
         priority=Priority.HIGH,
     )
-    return created(call, await house.intake.admit(cue))
+    return await created(call, await house.intake.admit(cue))
 
 
 async def switch_on(call: Call) -> Answer:

@@ -15,7 +15,7 @@ from remit.model.caller import Scope
 from remit.model.codec import Json
 from remit.model.conversation import Conversation, Turn
 from remit.model.ids import ConversationId
-from remit.server import agents, talk_shapes
+from remit.server import talk_shapes
 from remit.server.bodies import Body, Nothing
 from remit.server.call import Answer, Call, Query, Route, numbers
 from remit.store import conversations
@@ -104,7 +104,6 @@ async def say(call: Call) -> Answer:
 async def resume(call: Call) -> Answer:
     """Where a task was talked about; if that is gone, a new conversation that begins with it."""
     call.read(Nothing)
-    await agents.check_sees(call, call.task_id)
     talk = await call.house.talk.resume(call.task_id)
     return Answer(talk_shapes.conversation(talk), 200, f"/api/conversations/{talk.id}")
 
@@ -151,6 +150,7 @@ ROUTES: Final = (
         says="Give a conversation another title",
         gives="Conversation",
         scope=Scope.APPROVE,
+        reveals=True,
         body=NewTitle,
     ),
     Route(
@@ -160,6 +160,7 @@ ROUTES: Final = (
         says="Put a conversation away for good",
         gives="Conversation",
         scope=Scope.APPROVE,
+        reveals=True,
         body=Nothing,
     ),
     Route(
@@ -170,6 +171,7 @@ ROUTES: Final = (
         gives="Spoken",
         status=201,
         scope=Scope.APPROVE,
+        reveals=True,
         body=NewTurn,
     ),
     Route(
@@ -179,5 +181,6 @@ ROUTES: Final = (
         says="The conversation about a task; a new one if it was put away",
         gives="Conversation",
         body=Nothing,
+        reveals=True,
     ),
 )

@@ -20,7 +20,7 @@ class Revert(Body):
 async def look(call: Call) -> Answer:
     """Make a task that looks back now; what it finds, it asks."""
     call.read(Nothing)
-    return created(call, await call.house.reflection.now())
+    return await created(call, await call.house.reflection.now())
 
 
 async def every(call: Call) -> Answer:
@@ -59,5 +59,6 @@ ROUTES: Final = (
         gives="RuleChange",
         body=Revert,
         scope=Scope.ADMIN,
+        reveals=True,
     ),
 )

@@ -10,7 +10,6 @@ from remit.model.ids import ConversationId
 from remit.model.task import Source, SourceKind
 from remit.server.bodies import NewMessage
 from remit.server.call import VIEW, Answer, Call, Route
-from remit.server.problem import Problem, Refused
 from remit.server.tasks import moment, repeats_of
 
 _PATIENCE: Final = 60.0  # seconds: a model may read along
@@ -19,10 +18,8 @@ _PATIENCE: Final = 60.0  # seconds: a model may read along
 async def hear(call: Call) -> Answer:
     """Store all that a message asks for; say what became of every clause."""
     body = call.read(NewMessage)
-    if call.caller.agent:
-        # What is read here counts as the owner's own words: whom to write to is taken from them.
-        sentence = f"{call.caller.name} is an agent, and these would be its owner's words."
-        raise Refused(Problem("forbidden", f"{sentence} POST /api/tasks is for it."))
+    # What is read here counts as the owner's own words: whom to write to is taken from them.
+    call.access.check_person("these would be its owner's words. POST /api/tasks is for it")
     at = moment(body.scheduled_for, "scheduledFor")
     message = Message(
         text=body.text,
@@ -36,16 +33,17 @@ async def hear(call: Call) -> Answer:
     if body.conversation_id is not None:
         return await _in_talk(call, body, ConversationId(body.conversation_id))
     heard = await call.house.intake.hear(message)
+    answer = told(heard, call.view)
+    if not call.access.reads:
+        answer["alike"] = []  # it names tasks of others
     if not heard.tasks:
-        return Answer(told(heard, call.view))
-    return Answer(told(heard, call.view), 201, f"/api/tasks/{heard.tasks[0].id}")
+        return Answer(answer)
+    return Answer(answer, 201, f"/api/tasks/{heard.tasks[0].id}")
 
 
 async def _in_talk(call: Call, body: NewMessage, talk: ConversationId) -> Answer:
     """The same words as a turn of a conversation, which may be more than something to be done."""
-    if not call.caller.may(Scope.APPROVE):
-        sentence = f"{call.caller.name} may not speak in a conversation: that is for its owner."
-        raise Refused(Problem("forbidden", sentence))
+    call.access.check(Scope.APPROVE, Scope.READ)
     if body.scheduled_for is not None or body.priority is not None or body.repeats is not None:
         sentence = "In a conversation, say the time and how urgent it is in your words."
         field = "priority" if body.priority else "scheduledFor"

@@ -20,7 +20,8 @@ from remit.a2a import shapes as a2a_shapes
 from remit.mcp import server as mcp
 from remit.model.caller import Caller
 from remit.model.codec import JsonMap
-from remit.peer.desk import Desk, Peer, met
+from remit.peer.desk import Desk
+from remit.peer.permission import Access, as_agent
 from remit.server import problem
 from remit.server.bodies import MOST_BYTES
 from remit.server.call import Answer, Call, Route
@@ -131,11 +132,11 @@ async def _next(stream: AsyncIterator[JsonMap]) -> "JsonMap | None":
     return await anext(stream, None)
 
 
-def _peer(request: Request) -> Peer:
+def _peer(request: Request) -> Access:
     """Who calls, as an agent; the owner is the same one whatever he came in with."""
     caller: Caller = request.scope["caller"]
     key: str = request.scope["key"]
-    return met(caller, key if key.startswith(PROGRAM) else "owner")
+    return as_agent(caller, key if key.startswith(PROGRAM) else "owner")
 
 
 def _url(request: Request) -> str:

@@ -22,6 +22,7 @@ from remit.errors import (
     StoreTrouble,
 )
 from remit.model.codec import Json, JsonMap
+from remit.peer.permission import NotAllowed
 
 MEDIA_TYPE: Final = "application/problem+json"
 URN: Final = "urn:remit:problem:"
@@ -84,6 +85,8 @@ def of(error: Exception) -> Problem:
             told = _input(error)
         case NotFound():
             told = Problem("not-found", str(error))
+        case NotAllowed():
+            told = Problem("forbidden", str(error))
         case Conflict():
             told = _conflict(error)
         case StoreTrouble():

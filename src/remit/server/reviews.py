@@ -68,7 +68,7 @@ async def decide(call: Call) -> Answer:
     body = call.read(NewDecision)
     by = call.caller.name
     decision = Decision(body.answer, body.text, by=by, always=body.always)
-    return task_answer(call, await call.house.inbox.decide(call.review_id, decision))
+    return await task_answer(call, await call.house.inbox.decide(call.review_id, decision))
 
 
 async def later(call: Call) -> Answer:
@@ -98,7 +98,8 @@ def _until(call: Call, body: Later) -> datetime:
 
 
 def _shown(call: Call, found: Waiting) -> JsonMap:
-    return shapes.review(found, call.house.settings.deliver.undo)
+    told = shapes.review(found, call.house.settings.deliver.undo)
+    return told if call.access.reads else shapes.review_receipt(told)
 
 
 def _cursor(call: Call) -> ReviewId | None:

@@ -9,7 +9,6 @@ from remit.model import ids
 from remit.model.codec import Json, JsonMap, text_of
 from remit.model.ids import SeriesId
 from remit.model.series import Series
-from remit.server import agents
 from remit.server.bodies import MoveSlot, Nothing, SeriesRules, SkipSlot
 from remit.server.call import VIEW, Answer, Call, Query, Route, numbers, task_answer
 from remit.server.series_shapes import NEXT, event, listed, whole
@@ -67,7 +66,7 @@ async def move(call: Call) -> Answer:
     slot = moment(body.slot, "slot")
     task = await call.owner.move_slot(call.series_id, slot, to)
     call.house.engine.nudge()
-    return task_answer(call, task)
+    return await task_answer(call, task)
 
 
 async def rules(call: Call) -> Answer:
@@ -87,7 +86,7 @@ async def _order(call: Call, verb: Callable[[SeriesId], Awaitable[Series]]) -> A
 
 
 async def _check(call: Call) -> None:
-    await agents.check_series(call)
+    await call.house.db.read(call.access.check_finds_series, call.series_id)
     if call.version is not None and call.version != _tag(await _read(call, NEXT)):
         sentence = f"Series {call.series_id} has changed since you looked at it; look again."
         raise Changed(sentence)

@@ -68,6 +68,13 @@ def review(waiting: Waiting, undo: int) -> JsonMap:
     }
 
 
+def review_receipt(told: JsonMap) -> JsonMap:
+    """A question for who may decide and not read: how it stands, without a word of it."""
+    words = dict.fromkeys(("taskTitle", "question", "evidence"), "")
+    gone = dict.fromkeys(("askedBy", "about", "digest", "sendsTo", "verified", "decision"))
+    return {**told, **words, **gone, "rule": {"name": "", "says": ""}}
+
+
 def run(run: Run) -> JsonMap:
     return {
         "id": run.id,

@@ -4,13 +4,13 @@ from typing import Final
 
 from remit.errors import BadInput
 from remit.model.codec import JsonMap, stamp
-from remit.server import agents, filters, listing
+from remit.server import filters, listing
 from remit.server.bodies import NewView, Nothing
 from remit.server.call import Answer, Call, Route
 from remit.store import views
 from remit.store.views import SavedView
 
-_WHOSE: Final = "saved filters"
+_WHOSE: Final = "saved filters are for people"
 
 
 async def every(call: Call) -> Answer:
@@ -21,7 +21,7 @@ async def every(call: Call) -> Answer:
 async def keep(call: Call) -> Answer:
     """Keep a filter that can be read; the same name again replaces it."""
     body = call.read(NewView)
-    agents.check_person(call, _WHOSE)
+    call.access.check_person(_WHOSE)
     name = body.name.strip()
     if not name or "/" in name or not name.isprintable():
         raise BadInput("name must be one line that can be read, without a slash.", field="name")
@@ -34,7 +34,7 @@ async def keep(call: Call) -> Answer:
 
 async def drop(call: Call) -> Answer:
     call.read(Nothing)
-    agents.check_person(call, _WHOSE)
+    call.access.check_person(_WHOSE)
     await call.house.db.write(views.drop, call.path["name"])
     return await every(call)
 
@@ -60,5 +60,6 @@ ROUTES: Final = (
         says="Forget a view; the tasks stay",
         gives="Views",
         body=Nothing,
+        reveals=True,
     ),
 )

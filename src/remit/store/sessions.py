@@ -104,8 +104,10 @@ def _sees_all(tx: Tx, task: Task) -> bool:
     """Whether a task may see every other of its session; a summary cannot be told in part."""
     if is_owners(task):
         return True
-    asked = {"session": task.session_id, "task": task.id, "limit": RECENT}
-    others = tasks.all_with_deliveries(tx, tx.all("list_session_tasks", asked))
+    found = tx.all(
+        "list_session_tasks", {"session": task.session_id, "task": task.id, "limit": RECENT}
+    )
+    others = tasks.all_with_deliveries(tx, found)
     return all(may_see(task, other) for other in others)
 
 

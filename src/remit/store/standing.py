@@ -2,33 +2,29 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from remit.model.ids import TaskId
+from remit.model.standing import Standing
 from remit.model.status import Status
 from remit.store import rows
-from remit.store.database import Tx
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    id: TaskId
-    title: str
-    status: Status
-    wish: str | None  # what the owner has asked for and the engine has not done yet
-    deleted: bool
+from remit.store.database import Row, Tx
 
 
 def of(tx: Tx, task_ids: Sequence[TaskId]) -> list[Standing]:
     """Those of some tasks that are there, in the order they are named."""
-    found = {
-        str(row["id"]): Standing(
-            TaskId(str(row["id"])),
-            str(row["title"]),
-            rows.word(Status, row["status"]),
-            rows.text(row["wish"]),
-            row["deleted_at"] is not None,
-        )
-        for row in tx.all("list_tasks_named", {"tasks": json.dumps(task_ids)})
-    }
+    named = tx.all("list_tasks_named", {"tasks": json.dumps(task_ids)})
+    found = {str(row["id"]): _standing(row) for row in named}
     return [found[each] for each in dict.fromkeys(task_ids) if each in found]
+
+
+def _standing(row: Row) -> Standing:
+    wish = rows.text(row["wish"])
+    return Standing(
+        id=TaskId(str(row["id"])),
+        title=str(row["title"]),
+        status=rows.word(Status, row["status"]),
+        pausing=wish == "pause",
+        leaving=wish in ("cancel", "delete"),
+        deleted=row["deleted_at"] is not None,
+        held=row["worker"] is not None,
+    )

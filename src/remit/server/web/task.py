@@ -18,7 +18,8 @@ from remit.model.review import Review
 from remit.model.run import Run
 from remit.model.series import Series
 from remit.model.specialist import PROJECT
-from remit.model.status import ACTIVE, PAUSABLE, Status
+from remit.model.standing import standing_of
+from remit.model.status import ACTIVE, Status
 from remit.model.task import Source, SourceKind, Task
 from remit.server.call import Answer, Call, Query, Route, numbers
 from remit.server.problem import Problem, Refused
@@ -63,36 +64,6 @@ class Found:
     made: list[Task]  # by it
     born: Conversation | None
     tries: Tries
-
-
-@dataclass(frozen=True, slots=True)
-class Can:
-    """What may be done to it now."""
-
-    pause: bool
-    resume: bool
-    cancel: bool
-    run: bool
-    retry: bool
-    edit: bool
-    delete: bool
-    restore: bool
-
-    @classmethod
-    def of(cls, task: Task) -> "Can":
-        stopping = task.cancel_requested
-        unbegun = {Status.NEW, Status.READY}
-        return cls(
-            pause=task.status in PAUSABLE and not task.pause_requested and not stopping,
-            resume=task.status is Status.PAUSED or task.pause_requested,
-            cancel=not task.ended and not stopping,
-            run=task.status is Status.READY and task.scheduled_for is not None,
-            retry=task.ended,
-            edit=task.status in unbegun
-            or (task.status is Status.PAUSED and task.resume_to in unbegun),
-            delete=task.deleted_at is None,
-            restore=task.deleted_at is not None,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +127,7 @@ def shown(call: Call, found: Found) -> dict[str, object]:
         "zone": house.zone,
         "agent": agent,
         "owner": house.settings.owner,
-        "can": Can.of(task),
+        "can": standing_of(task, held=found.held).can,
         "chips": cards.chips(task),
         "asks": waiting[0] if waiting else None,
         "work": cards.work(task, found.happened, now),

@@ -1,7 +1,15 @@
--- How many tasks of one other agent there are, up to a number.
+-- How many tasks one caller created, with the runs of its series, up to a number.
+WITH own AS (
+  SELECT id FROM tasks
+  WHERE source_kind IN ('agent', 'manual') AND source_ref >= :first AND source_ref < :end
+)
 SELECT COUNT(*) AS tasks FROM (
   SELECT 1 FROM tasks
-  WHERE source_kind = 'agent' AND source_ref >= :first AND source_ref < :end
+  WHERE id IN (
+      SELECT id FROM own
+      UNION
+      SELECT run.id FROM own JOIN tasks AS run ON run.series_id = 'ser-' || substr(own.id, 6)
+    )
     AND deleted_at IS NULL
     AND (:session IS NULL OR session_id = :session)
     AND (:since IS NULL OR updated_at >= :since)

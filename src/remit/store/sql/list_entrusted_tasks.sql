@@ -1,6 +1,14 @@
--- What one other agent entrusted, newest first: along the index that makes sources unique.
+-- What one caller created, newest first, and the runs of its series: along the index of sources.
+WITH own AS (
+  SELECT id FROM tasks
+  WHERE source_kind IN ('agent', 'manual') AND source_ref >= :first AND source_ref < :end
+)
 SELECT * FROM tasks
-WHERE source_kind = 'agent' AND source_ref >= :first AND source_ref < :end
+WHERE id IN (
+    SELECT id FROM own
+    UNION
+    SELECT run.id FROM own JOIN tasks AS run ON run.series_id = 'ser-' || substr(own.id, 6)
+  )
   AND deleted_at IS NULL
   AND (:before IS NULL OR id < :before)
   AND (:session IS NULL OR session_id = :session)

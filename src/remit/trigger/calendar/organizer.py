@@ -9,8 +9,8 @@ import unicodedata
 from typing import Final
 
 _FOLD: Final = re.compile(r"\r?\n[ \t]")
-_PARAMETER: Final = r';([A-Za-z0-9-]+)=((?:"[^"\x00-\x1f\x7f]*"|[^";:,\x00-\x1f\x7f]*)'
-_PARAMETER += r'(?:,(?:"[^"\x00-\x1f\x7f]*"|[^";:,\x00-\x1f\x7f]*))*)'
+_VALUE: Final = r'(?:"[^"\x00-\x1f\x7f]*"|[^";:,\x00-\x1f\x7f]*)'
+_PARAMETER: Final = rf";([A-Za-z0-9-]+)=({_VALUE}(?:,{_VALUE})*)"
 _PARAMETERS: Final = re.compile(_PARAMETER)
 _ANY_CASE: Final = re.IGNORECASE | re.ASCII  # without ASCII a Kelvin sign would count as a k
 _CLEAN: Final = re.compile(rf"(ORGANIZER|ATTENDEE)((?:{_PARAMETER})*):(.+)", _ANY_CASE)

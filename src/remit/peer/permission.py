@@ -1,0 +1,163 @@
+"""Who may do what, and who may be told what: the one place that decides it.
+
+HTTP, pages, MCP and A2A all ask here. A caller without `read` knows of nothing but its own tasks:
+those that it created, and the runs of a series that it created. Everything else is not there.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from remit.errors import NotFound, RemitError
+from remit.model.caller import OWNERS, Caller, Scope
+from remit.model.ids import SeriesId, TaskId
+from remit.model.status import Status
+from remit.model.task import Creator, Source, SourceKind, Taint, Task
+from remit.store import tasks
+from remit.store.database import Tx
+
+
+class NotAllowed(RemitError):
+    """The caller is known, and this is not for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What one caller may do: its name, the id of what it came in with, and what that opens."""
+
+    name: str
+    key: str
+    scopes: frozenset[Scope]
+    agent: bool
+
+    @property
+    def prefix(self) -> str:
+        """How the source of all that it created begins."""
+        return f"{self.key}/"
+
+    @property
+    def reads(self) -> bool:
+        return Scope.READ in self.scopes
+
+    # What it may do -----------------------------------------------------------------------------
+
+    def check(self, *needed: Scope) -> None:
+        """Refuse who lacks one of the scopes that something takes."""
+        for scope in needed:
+            if scope in self.scopes:
+                continue
+            if self.agent and scope in OWNERS:
+                raise NotAllowed(f"{self.name} is an agent, and this (`{scope}`) is for people.")
+            raise NotAllowed(f"{self.name} may not do this: it needs the scope `{scope}`.")
+
+    def check_person(self, what: str) -> None:
+        """Refuse an agent what is for people alone; `what` are the words for it."""
+        if self.agent:
+            raise NotAllowed(f"{self.name} is an agent, and {what}.")
+
+    def check_edit(self, tx: Tx, task: Task) -> None:
+        """Refuse an agent that would change words which are not its own."""
+        if not self.agent:
+            return
+        words = task.created_by is Creator.AGENT and task.taint is not Taint.OWNER
+        if not words or not self.owns(tx, task):
+            sentence = f"{self.name} is an agent, and task {task.id} is not in its own words."
+            raise NotAllowed(f"{sentence} It may entrust another one.")
+
+    def check_resume(self, task: Task) -> None:
+        """Refuse an agent that would let out what was held back before it was sent."""
+        if self.agent and task.resume_to is Status.DELIVERING:
+            sentence = f"Task {task.id} was held back before it was sent"
+            raise NotAllowed(f"{sentence}; only a person sends it now.")
+
+    # What it may know ---------------------------------------------------------------------------
+
+    def owns(self, tx: Tx, task: Task) -> bool:
+        """Whether it created a task, or the series that the task is a run of."""
+        if _is_named(task, self.prefix):
+            return True
+        first = first_of(task.series_id) if task.series_id else task.id
+        if first == task.id:
+            return False
+        try:
+            return _is_named(tasks.get(tx, first), self.prefix)
+        except NotFound:
+            return False
+
+    def finds(self, tx: Tx, task_ids: Sequence[TaskId]) -> list[TaskId]:
+        """Those of some tasks that it may know of."""
+        if self.reads:
+            return list(task_ids)
+        return [each for each in task_ids if self._finds_own(tx, each)]
+
+    def check_finds(self, tx: Tx, task_id: TaskId) -> None:
+        if not self.finds(tx, [task_id]):
+            raise NotFound("task", task_id)
+
+    def check_finds_series(self, tx: Tx, series_id: SeriesId) -> None:
+        if not self.finds(tx, [first_of(series_id)]):
+            raise NotFound("series", series_id)
+
+    def as_told(self, tx: Tx, task: Task) -> Task:
+        """A task with as much in it as the caller may know; of a foreign one, how it stands.
+
+        What a person's program created is worked on with the owner's trust, so what came of it may
+        hold anything that he knows: that takes `read`.
+        """
+        if self.reads:
+            return task
+        if not self.owns(tx, task):
+            return _bare(task)
+        return task if task.created_by is Creator.AGENT else _without_outcome(task)
+
+    def _finds_own(self, tx: Tx, task_id: TaskId) -> bool:
+        try:
+            return self.owns(tx, tasks.get(tx, task_id))
+        except NotFound:
+            return False
+
+
+def access(caller: Caller, key: str) -> Access:
+    """What a caller may do, by the id of what it came in with."""
+    opened = frozenset(scope for scope in caller.scopes if caller.may(scope))
+    return Access(caller.name, key, opened, caller.agent)
+
+
+def as_agent(caller: Caller, key: str) -> Access:
+    """The same, taken for an agent: what only a person may do is left at the door."""
+    return Access(caller.name, key, caller.scopes - OWNERS, agent=True)
+
+
+def first_of(series_id: SeriesId) -> TaskId:
+    """A series is called as its first run is."""
+    return TaskId("task-" + series_id.removeprefix("ser-"))
+
+
+def _is_named(task: Task, prefix: str) -> bool:
+    kinds = (SourceKind.AGENT, SourceKind.MANUAL)
+    return task.source.kind in kinds and task.source.ref.startswith(prefix)
+
+
+def _without_outcome(task: Task) -> Task:
+    parts = tuple(replace(each, body=None, receipt=None) for each in task.delivery)
+    return replace(
+        task, delivery=parts, result_summary=None, tool_output=None, verdict=None, notes=()
+    )
+
+
+def _bare(task: Task) -> Task:
+    """A receipt: which task it is and how it stands, without a word of what it is about."""
+    return replace(
+        _without_outcome(task),
+        source=Source(task.source.kind, ""),
+        title="",
+        instructions="",
+        request=None,
+        gaps=(),
+        repeats=None,
+        work=(),
+        delivery=(),
+        contract=None,
+        context={},
+        rule=None,
+        assigned_agent=None,
+    )
