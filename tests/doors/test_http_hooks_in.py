@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlencode
 
 import httpx2
 import pytest
@@ -29,6 +30,9 @@ secret = "hook_bank"
 secret = "hook_shop"
 scheme = "standard"
 largest = 100
+[hooks.plain]
+secret = "hook_shop"
+title = "/name"
 [hooks.slow]
 secret = "hook_shop"
 hourly = 2
@@ -144,6 +148,49 @@ def test_each_way_to_sign_and_each_shape_of_an_event_is_taken(served: Served) ->
     assert form.status_code == 202
     broken = posted(served, bearer(b"{}", **kind))
     assert (broken.status_code, "lacks its id" in broken.text) == (422, True)
+
+
+def _svix(call: Call) -> Call:
+    """The same, with the names that Svix gives the headers."""
+    headers = {name.replace("webhook-", "svix-"): said for name, said in call.headers.items()}
+    return Call(headers, call.body)
+
+
+def test_the_headers_of_svix_are_those_of_standard_webhooks(served: Served) -> None:
+    good = _svix(standard(BODY, ident="svix-1"))
+    wrong = _svix(standard(BODY, ident="svix-1", secret=OTHER))
+    mixed = Call({**wrong.headers, "authorization": f"Bearer {SECRET}"}, BODY)
+    taken = posted(served, good, "strict")
+
+    assert (taken.status_code, taken.json()["fate"]) == (202, "started")
+    assert served.stored(taken.json()["taskId"]).source.ref == "strict/wh:svix-1"
+    assert [posted(served, call).status_code for call in (wrong, mixed)] == [401, 401]
+
+
+def test_a_form_keeps_its_title_whatever_its_one_field_or_its_fields_hold(served: Served) -> None:
+    form = {"content-type": "application/x-www-form-urlencoded; charset=utf-8"}
+    body = urlencode({"payload": json.dumps({"order": {"name": "Two desks"}})}).encode()
+    github = posted(served, hub(body, **form, **{"x-github-event": "issues"}))
+    plain = posted(served, bearer(b"name=Two+stools&n=2", **form), "plain")
+
+    assert served.stored(github.json()["taskId"]).title == "Two desks"
+    assert served.stored(plain.json()["taskId"]).title == "Two stools"
+
+
+@pytest.mark.parametrize("form", [False, True])
+def test_github_s_greeting_starts_nothing(served: Served, form: bool) -> None:
+    """It is kept, so that the owner sees that the hook works."""
+    said = json.dumps({"zen": "Keep it logically awesome.", "hook_id": 1, "form": form})
+    body = urlencode({"payload": said}).encode() if form else said.encode()
+    more = {"x-github-event": "ping"}
+    more |= {"content-type": "application/x-www-form-urlencoded"} if form else {}
+    before = len(every(served))
+    greeted = posted(served, hub(body, **more)).json()
+    event = posted(served, hub(b'{"order": {"name": "A bed"}}', **{"x-github-event": "ping"}))
+
+    assert (greeted["fate"], greeted["taskId"]) == ("ignored", None)
+    assert event.json()["fate"] == "started"  # the header alone is anybody's word
+    assert len(every(served)) <= before + 1
 
 
 def test_what_is_too_large_for_a_hook_is_refused_though_signed(served: Served) -> None:

@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from remit.model.codec import Json, JsonMap, stamp
-from tests.doors.served import Served
+from tests.doors.served import TOKEN, Served
 
 
 @pytest.fixture
@@ -96,3 +96,17 @@ def test_to_run_one_now_gives_another_task_and_the_slot_stays(served: Served) ->
 
     assert beside["id"] != slot["taskId"]
     assert served.get(f"/api/series/{series}?coming=1")["coming"] == [slot]
+
+
+@pytest.mark.parametrize("coming", [0, 3, 50])
+def test_a_tag_fits_however_many_slots_were_asked_for(served: Served, coming: int) -> None:
+    path = f"/api/series/{begun(served)}"
+    seen = served.ask("GET", f"{path}?coming={coming}")
+    tag = str(seen.headers["etag"])
+    asked = {"Authorization": f"Bearer {TOKEN}", "If-None-Match": tag}
+    unchanged = served.client.get(f"{served.url}{path}?coming={coming}", headers=asked)
+    paused = served.ask("POST", f"{path}/pause", {}, headers={"If-Match": tag})
+    again = served.ask("POST", f"{path}/resume", {}, headers={"If-Match": tag})
+
+    assert (seen.status_code, unchanged.status_code) == (200, 304)
+    assert (paused.status_code, again.status_code) == (200, 412)

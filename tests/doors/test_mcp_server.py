@@ -19,7 +19,7 @@ from remit.model.codec import Json, JsonMap
 from remit.model.status import Status
 from remit.model.task import Creator, SourceKind, Taint
 from tests.doors.besieged import bearer
-from tests.doors.peers import CAN, TASKS, Peers, content, meta, text
+from tests.doors.peers import CAN, TASKS, VERSION, Peers, content, meta, text
 from tests.doors.terminal import Terminal
 
 NAMES: Final = {
@@ -570,3 +570,17 @@ def types(shape: Json) -> list[Json]:
         return []
     own = [shape["type"]] if isinstance(shape.get("type"), str | list) else []
     return own + [found for each in shape.values() for found in types(each)]
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/a2a"])
+@pytest.mark.parametrize("field", ["id", "method", "params"])
+def test_half_a_letter_is_refused_with_a_sentence(house: Peers, path: str, field: str) -> None:
+    """A lone surrogate can be written in JSON, and in no answer."""
+    body = {"jsonrpc": "2.0", "id": "1", "method": "tools/list", "params": {}}
+    body[field] = {"text": "\ud800"} if field == "params" else "\ud800"
+    headers = {"Authorization": f"Bearer {house.agent()}", "Content-Type": "application/json"}
+    headers |= {"MCP-Protocol-Version": VERSION, "Mcp-Method": "tools/list", "A2A-Version": "1.0"}
+    answer = house.client.post(house.url + path, content=json.dumps(body), headers=headers)
+
+    assert answer.status_code < 500, answer.text
+    assert answer.json()["error"]["code"] == -32700

@@ -398,3 +398,14 @@ def test_no_secret_is_written_to_a_log(
     assert "heard" in told
     assert TOKEN not in told
     assert link.partition("code=")[2] not in told
+
+
+@pytest.mark.parametrize("place", ["/settings/channels?test={}", "/settings/channels/test/{}"])
+def test_a_task_that_goes_nowhere_is_no_test_of_a_channel(house: Besieged, place: str) -> None:
+    body: JsonMap = {"text": "Think about it", "delivery": []}
+    made = house.ask("POST", "/api/tasks", body)
+    assert made.status_code == 201, made.text
+    headers = {"Cookie": house.cookie(), "Accept": "text/html"}
+    answer = house.client.get(house.url + place.format(made.json()["id"]), headers=headers)
+
+    assert answer.status_code == 404, answer.text

@@ -163,6 +163,29 @@ def test_a_receipt_for_who_may_decide_and_not_read_says_how_it_stands(house: Pee
     assert (decided.json()["id"], decided.json()["title"]) == (made["asked"], "")
 
 
+def test_a_page_offers_what_the_api_would_do(house: Peers) -> None:
+    """The buttons of a task's page, and what the API says beforehand and then does."""
+    made = _furnish(house)
+    made["paused"] = house.add("Wait a while", scheduledFor=LATER)
+    house.patch(made["paused"], "pause")
+    cookie = {"Cookie": house.cookie(), "Accept": "text/html"}
+    offered = set[str]()
+    for task, action in product(made.values(), ("run", "resume", "cancel", "retry")):
+        page = house.client.get(f"{house.url}/tasks/{task}", headers=cookie).text
+        asked: JsonMap = {"action": action, "dryRun": True, "ids": [task]}
+        fits = house.post("/api/tasks/bulk", asked)["done"] == 1
+
+        assert (f'action="/tasks/{task}/{action}"' in page) is fits, (task, action)
+        offered |= {action} if fits else set()
+    done = {
+        name: house.ask("PATCH", f"/api/tasks/{task}", {"action": "run"}).status_code
+        for name, task in made.items()
+    }
+
+    assert offered == {"run", "resume", "cancel", "retry"}
+    assert done == {"planned": 200, "series": 200, "asked": 409, "done": 409, "paused": 409}
+
+
 @pytest.mark.parametrize("agent", [False, True])
 def test_a_run_of_a_series_belongs_to_who_created_the_series_by_every_door(
     house: Peers, agent: bool

@@ -89,6 +89,15 @@ GET /sign-in
 POST /sign-in
 POST /sign-out
 """
+# What these answer is what a GET of the same would: so they take `read` besides.
+REVEALS: Final = """
+DELETE /api/conversations/{id}
+PATCH /api/conversations/{id}
+POST /api/conversations/{id}/turns
+POST /api/tasks/{id}/conversation
+POST /api/lessons/revert
+DELETE /api/views/{name}
+"""
 # It draws what is being typed, and keeps nothing.
 LOOKS: Final = "POST /inbox/{id}/preview"
 OWNERS: Final = ("/api/tokens", "/api/sign-ins", "/api/contacts", "/api/rules", "/api/channels")
@@ -136,6 +145,7 @@ def test_every_route_needs_what_is_written_down_here() -> None:
         else_ = Scope.WRITE if route.method in UNSAFE else Scope.READ
         need = "public" if route.public else route.needs.value
         assert need == expected.pop(named(route), else_.value), named(route)
+        assert route.reveals is (named(route) in REVEALS.split("\n")), named(route)
     expected.pop("")
 
     assert expected == {}

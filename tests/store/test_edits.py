@@ -167,10 +167,11 @@ def test_how_tasks_stand_is_told_in_the_order_they_are_named(scene: Scene) -> No
     found = standing.of(scene.tx, named)
 
     assert [each.id for each in found] == [two.id, claim.task.id, one.id]
-    assert [(each.status, each.wish, each.deleted) for each in found] == [
-        (Status.FAILED, None, True),
-        (Status.RUNNING, "pause", False),
-        (Status.READY, None, False),
+    told = [(each.status, each.pausing, each.held, each.deleted) for each in found]
+    assert told == [
+        (Status.FAILED, False, False, True),
+        (Status.RUNNING, True, True, False),
+        (Status.READY, False, False, False),
     ]
 
 

@@ -40,8 +40,11 @@ def read(raw: bytes) -> Message:
     """One message; several at once, or something else, raise `Fault`."""
     try:
         said = json.loads(raw)
+        # Half of a letter can be written in JSON and in no answer, nor can it be kept.
+        if b"\\u" in raw:
+            json.dumps(said, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
-        raise Fault(UNREADABLE, "This is not JSON.") from None
+        raise Fault(UNREADABLE, "This is not JSON of whole Unicode letters.") from None
     return parse(cast("Json", said))
 
 

@@ -74,6 +74,7 @@ def _operation(route: Route) -> JsonMap:
         "operationId": _name(route),
         "summary": route.says,
         "x-scope": None if route.public else route.needs.value,
+        "x-scopes": [] if route.public else [scope.value for scope in route.scopes],
         "parameters": list[Json](_parameters(route)),
         "responses": _responses(route),
     }

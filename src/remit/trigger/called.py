@@ -6,7 +6,7 @@ from remit.model.codec import JsonMap
 from remit.model.delivery import Delivery
 from remit.model.task import Creator, Cue, Source, SourceKind, Taint
 from remit.settings.doors import Hook
-from remit.store.cues import Arrival, Caps, Kept
+from remit.store.cues import Arrival, Caps, Fate, Kept
 from remit.trigger import words
 from remit.trigger.hook import Event, pointed
 
@@ -23,7 +23,11 @@ def arrival(name: str, hook: Hook, event: Event) -> Arrival:
         "title": words.title(named, what),
         "text": event.text,
     }
-    return Arrival(ref=f"{DOOR}{name} {event.ref}", door=DOOR + name, body=body)
+    ref = f"{DOOR}{name} {event.ref}"
+    if event.greets:
+        why = "it only says that the hook was set up"
+        return Arrival(ref=ref, door=DOOR + name, body=body, fate=Fate.IGNORED, why=why)
+    return Arrival(ref=ref, door=DOOR + name, body=body)
 
 
 def cue(kept: Kept, name: str, hook: Hook) -> Cue:

@@ -1,9 +1,9 @@
 """A call from a program: believed by its secret alone, and named by what the secret vouches for.
 
 Three ways to show that one knows the secret: the signature of Standard Webhooks, over an id, a time
-and every byte; GitHub's, over every byte; or the secret itself, as a bearer. A call's name is made
-only of what was signed, for whoever repeats a call may change the rest. What comes is a CloudEvent,
-or any body at all. Pure.
+and every byte (Svix calls the same headers `svix-…`); GitHub's, over every byte; or the secret
+itself, as a bearer. A call's name is made only of what was signed, for whoever repeats a call may
+change the rest. What comes is a CloudEvent, or any body at all. Pure.
 """
 
 import base64
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
-from urllib.parse import unquote
+from urllib.parse import parse_qsl, unquote
 
 from remit.errors import BadInput
 from remit.model.codec import Json
@@ -31,6 +31,9 @@ _SECONDS: Final = re.compile(r"[0-9]{1,12}")
 _HUB: Final = "sha256="
 _BEARER: Final = re.compile(r"(?i)bearer +(\S+) *")
 _REQUIRED: Final = ("id", "source", "type")
+_MAKERS: Final = ("webhook", "svix")  # how the names of the headers begin
+_FORM: Final = "application/x-www-form-urlencoded"
+_MOST_FIELDS: Final = 1_000
 _STRUCTURED: Final = "application/cloudevents+json"
 
 
@@ -49,6 +52,16 @@ class Call:
     headers: Mapping[str, str]
     body: bytes = field(repr=False)
 
+    @property
+    def is_standard(self) -> bool:
+        """Whether it claims to be signed as Standard Webhooks says."""
+        return any(f"{maker}-signature" in self.headers for maker in _MAKERS)
+
+    def standard(self, name: str) -> str:
+        """Its id, timestamp or signature; all three are of one maker's headers."""
+        made = (maker for maker in _MAKERS if f"{maker}-signature" in self.headers)
+        return self.headers.get(f"{next(made, _MAKERS[0])}-{name}", "")
+
 
 @dataclass(frozen=True, slots=True)
 class Event:
@@ -57,13 +70,14 @@ class Event:
     ref: str
     kind: str
     text: str
-    content: Json = None  # what was parsed of it, if it is JSON
+    content: Json = None  # what was parsed of it, if it is JSON or a form
+    greets: bool = False  # it only says that the hook was set up
 
 
 def shown(call: Call, secrets: Sequence[str], now: datetime) -> Shown | None:
     """How the caller is known; None if it is not. Whoever signs is held to his signature."""
     good = [secret for secret in secrets if secret]
-    if "webhook-signature" in call.headers:
+    if call.is_standard:
         return Shown.STANDARD if _is_standard(call, good, now) else None
     if "x-hub-signature-256" in call.headers:
         return Shown.GITHUB if _is_hub(call, good) else None
@@ -72,11 +86,12 @@ def shown(call: Call, secrets: Sequence[str], now: datetime) -> Shown | None:
 
 def read(call: Call, how: Shown) -> Event:
     """What a call that was believed has to say."""
-    content = _parsed(call.body)
+    content = _parsed(call)
     found = _cloud_event(call, content)
     if found is None:
         kind = words.one_line(call.headers.get("x-github-event", ""))
-        return Event(_ref(call, how, None), kind, _text(content, call.body), content)
+        text = _text(content, call.body)
+        return Event(_ref(call, how, None), kind, text, content, _is_ping(kind, content))
     about, said = found
     signed = about if how is not Shown.GITHUB or _is_structured(call) else None
     return Event(_ref(call, how, signed), about["type"], _text(said, call.body), said)
@@ -102,14 +117,13 @@ def made(random: bytes) -> str:
 
 
 def _is_standard(call: Call, secrets: Sequence[str], now: datetime) -> bool:
-    ident = call.headers.get("webhook-id", "")
-    at = call.headers.get("webhook-timestamp", "")
+    ident, at = call.standard("id"), call.standard("timestamp")
     if not _ID.fullmatch(ident) or not _SECONDS.fullmatch(at):
         return False
     if abs(now.timestamp() - int(at)) > TOLERANCE.total_seconds():
         return False
     signed = f"{ident}.{at}.".encode() + call.body
-    given = call.headers["webhook-signature"].split()[:_MOST_SIGNATURES]
+    given = call.standard("signature").split()[:_MOST_SIGNATURES]
     known = False
     for secret in secrets:
         digest = hmac.new(_key(secret), signed, hashlib.sha256).digest()
@@ -153,10 +167,10 @@ def _key(secret: str) -> bytes:
 def _ref(call: Call, how: Shown, about: Mapping[str, str] | None) -> str:
     """The name of a call: what was signed of it, and nothing else."""
     if how is Shown.STANDARD:
-        return f"wh:{call.headers['webhook-id']}"
+        return f"wh:{call.standard('id')}"
     if about is not None:
         return f"ce:{_digest(about['source'].encode())[:16]}:{_digest(about['id'].encode())[:32]}"
-    ident = call.headers.get("webhook-id", "") if how is Shown.BEARER else ""
+    ident = call.standard("id") if how is Shown.BEARER else ""
     if _ID.fullmatch(ident):
         return f"wh:{ident}"
     return f"body:{_digest(call.body)}"
@@ -196,12 +210,31 @@ def _decoded(text: str) -> str:
         return text
 
 
-def _parsed(body: bytes) -> Json:
+def _parsed(call: Call) -> Json:
+    """The content, if it is JSON, or a form; GitHub puts its JSON into a form's one field."""
+    kind = call.headers.get("content-type", "").lower().partition(";")[0].strip()
+    if kind != _FORM:
+        return _json(call.body)
     try:
-        found: Json = json.loads(body)
+        pairs = parse_qsl(call.body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+    except ValueError:
+        return None
+    fields: dict[str, Json] = dict(pairs)
+    inner = _json(str(fields["payload"]).encode(errors="replace")) if "payload" in fields else None
+    return fields or None if inner is None else inner
+
+
+def _json(text: bytes) -> Json:
+    try:
+        found: Json = json.loads(text)
     except (ValueError, RecursionError):
         return None
     return found
+
+
+def _is_ping(kind: str, content: Json) -> bool:
+    """GitHub calls once when a hook is set up. The header is not signed, the body is."""
+    return kind == "ping" and isinstance(content, dict) and {"zen", "hook_id"} <= {*content}
 
 
 def _text(content: Json, body: bytes) -> str:

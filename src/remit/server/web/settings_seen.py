@@ -11,7 +11,7 @@ from typing import Final
 from remit import __version__
 from remit.brain import choose, local
 from remit.brain.choose import Choice, Role
-from remit.errors import RemitError
+from remit.errors import NotFound, RemitError
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import TaskId
 from remit.model.review import Review
@@ -182,6 +182,8 @@ def _lacking(name: str, chosen: Chosen, missing: list[str]) -> tuple[str, str, s
 
 def trial(tx: Tx, task: Task) -> Trial:
     """What came of a test so far."""
+    if not task.delivery:
+        raise NotFound("test of a channel", task.id)
     delivery = task.delivery[0]
     asked = [each for each in reviews.of_task(tx, task.id) if each.decision is None]
     kind, word, mark, said = _came_of(delivery, asked[0] if asked else None, task)
