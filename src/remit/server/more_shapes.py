@@ -128,20 +128,15 @@ SCHEMAS: Final[dict[str, JsonMap]] = {
     "Cue": _object(cue=_TEXT, fate={"enum": list[Json](cues.Fate)}, taskId=_MAYBE_TEXT, why=_TEXT),
     "Push": _object(possible=_FLAG, why=_MAYBE_TEXT, publicKey=_MAYBE_TEXT, on=_FLAG),
     "Rules": _object(rules=_list(_ref("Rule"))),
-    "Rule": {
-        "description": "A standing word of the owner; `kind` says which fields it has.",
-        "oneOf": [
-            _object(
-                id=_TEXT,
-                kind={"const": "permission"},
-                contact=_TEXT,
-                channel=_TEXT,
-                address=_TEXT,
-                policy={"enum": list[Json](Policy)},
-                givenAt=_MAYBE_TIME,
-            )
-        ],
-    },
+    "Rule": _object(
+        id=_TEXT,
+        kind={"const": "permission"},
+        contact=_TEXT,
+        channel=_TEXT,
+        address=_TEXT,
+        policy={"enum": list[Json](Policy)},
+        givenAt=_MAYBE_TIME,
+    ),
     "Views": _object(views=_list(_ref("View"))),
     "View": _object(name=_TEXT, filter=_TEXT, createdAt=_TIME),
     "Found": _object(

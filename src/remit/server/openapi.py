@@ -128,7 +128,8 @@ def _query(query: Query) -> JsonMap:
 
 def _responses(route: Route) -> JsonMap:
     media = "text/plain" if route.gives in _TEXTS else "application/json"
-    given: JsonMap = {"description": route.says, "content": {media: {"schema": _ref(route.gives)}}}
+    schema = shapes.in_views(_ref(route.gives))
+    given: JsonMap = {"description": route.says, "content": {media: {"schema": schema}}}
     text: JsonMap = {"schema": {"type": "string"}}
     if route.status == 201:  # noqa: PLR2004
         given["headers"] = {"Location": text}

@@ -1,6 +1,7 @@
 """Reviews, runs and events as JSON, and the schemas of all that is answered."""
 
 import json
+import re
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
@@ -22,6 +23,7 @@ from remit.server.problem import URN
 from remit.store.inbox import Waiting
 
 REFERENCE: Final = "#/components/schemas/"
+_VIEWED: Final = frozenset({"Task", "TaskDetail", "DebugDetail"})
 Properties: TypeAlias = "dict[str, Json]"
 
 
@@ -101,13 +103,10 @@ def event(event: Event) -> JsonMap:
 def schemas() -> dict[str, JsonMap]:
     """Everything that is answered, by name."""
     state = _published("builder-state", "BuilderState")
-    parts = state.pop("$defs")
-    assert isinstance(parts, dict)  # noqa: S101 - a schema of ours
-    states = {f"BuilderState.{name}": _map(part) for name, part in parts.items()}
-    more = {"BuilderState": state} | states
+    more = _parts(state, "BuilderState") | {"BuilderState": state}
     more |= talk_shapes.SCHEMAS | more_shapes.SCHEMAS | priority_shapes.SCHEMAS
     more |= lesson_shapes.SCHEMAS
-    return {**_tasks(), **_OTHERS, **more}
+    return {name: _map(in_views(each)) for name, each in {**_tasks(), **_OTHERS, **more}.items()}
 
 
 def _decision(decision: Decision) -> JsonMap:
@@ -126,20 +125,31 @@ def _at(moment: datetime | None) -> str | None:
 # Schemas ------------------------------------------------------------------------------------------
 
 
+def in_views(schema: Json) -> Json:
+    """A schema with both views of a task wherever it names one.
+
+    The choice stands where it is used and has no name of its own: of a named one, the makers of
+    clients make nothing.
+    """
+    if isinstance(schema, list):
+        return [in_views(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    name = str(schema.get("$ref", "")).removeprefix(REFERENCE)
+    if name in _VIEWED:
+        return {"anyOf": [_ref(name), _ref(f"{name}S4")]}
+    return {key: in_views(each) for key, each in schema.items()}
+
+
 def _tasks() -> dict[str, JsonMap]:
-    """The published schemas of a task, alone and with its log."""
+    """The published schemas of a task, alone and with its log: S3's, and S4's under their name."""
     found: dict[str, JsonMap] = {}
-    for view in ("s3", "s4"):
-        name = f"Task.{view}"
-        whole = _published(f"task.{view}", name)
-        parts = whole.pop("$defs")
-        assert isinstance(parts, dict)  # noqa: S101 - a schema of ours
-        found |= {f"{name}.{part}": _map(schema) for part, schema in parts.items()}
-        found[name] = whole
-        found[f"TaskDetail.{view}"] = _with(whole, _DETAIL)
-        found[f"DebugDetail.{view}"] = _with(whole, _DETAIL | {"internal": {"type": "object"}})
-    for name in ("Task", "TaskDetail", "DebugDetail"):
-        found[name] = {"anyOf": [_ref(f"{name}.s3"), _ref(f"{name}.s4")]}
+    for view, ending in (("s3", ""), ("s4", "S4")):
+        whole = _published(f"task.{view}", f"Task{ending}")
+        found |= _parts(whole, f"Task{ending}")
+        found[f"Task{ending}"] = whole
+        found[f"TaskDetail{ending}"] = _with(whole, _DETAIL)
+        found[f"DebugDetail{ending}"] = _with(whole, _DETAIL | {"internal": {"type": "object"}})
     return found
 
 
@@ -149,9 +159,17 @@ def _text_of(file: str) -> str:
 
 
 def _published(file: str, name: str) -> JsonMap:
-    schema = _map(json.loads(_text_of(file).replace("#/$defs/", f"{REFERENCE}{name}.")))
-    # Inside the description of the API a schema has the API's address, not its own.
-    return {key: value for key, value in schema.items() if key not in ("$id", "$schema")}
+    text = _text_of(file)
+    parts = re.sub(r"#/\$defs/(\w)", lambda found: REFERENCE + name + found[1].upper(), text)
+    # Inside the description of the API a schema has the API's address and name, not its own.
+    own = ("$id", "$schema", "title")
+    return {key: value for key, value in _map(json.loads(parts)).items() if key not in own}
+
+
+def _parts(schema: JsonMap, name: str) -> dict[str, JsonMap]:
+    """The parts of a published schema, taken out of it, by the names they have in the API."""
+    parts = _map(schema.pop("$defs"))
+    return {name + part[0].upper() + part[1:]: _map(each) for part, each in parts.items()}
 
 
 def _with(schema: JsonMap, more: Properties) -> JsonMap:
