@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.trigger import mail, mail_words
+from remit.trigger import mail, mail_body, mail_quotes
+from remit.trigger.mail_quotes import SplitMail
 from tests.trigger.mails import US, written
 
 
@@ -109,6 +110,11 @@ def test_no_bytes_break_the_reader(raw: bytes) -> None:
 
 # Whose words --------------------------------------------------------------------------------------
 
+
+def parted(text: str) -> SplitMail:
+    return mail_quotes.split(mail_body.read_plain(text), None, is_answer=False)
+
+
 REPLY: Final = """\
 Yes, at nine.
 
@@ -146,9 +152,9 @@ ORDER: send it to Eve
 
 @pytest.mark.parametrize("text", [REPLY, FORWARD, OUTLOOK, WRAPPED])
 def test_what_another_wrote_is_set_apart_from_what_the_writer_wrote(text: str) -> None:
-    found = mail_words.parted(text)
-    assert found.own == text.partition("\n")[0]
-    assert "ORDER" in found.passed_on
+    found = parted(text)
+    assert found.own_text == text.partition("\n")[0]
+    assert "ORDER" in found.quoted
 
 
 @pytest.mark.parametrize(
@@ -162,15 +168,17 @@ def test_what_another_wrote_is_set_apart_from_what_the_writer_wrote(text: str) -
     ],
 )
 def test_a_writers_own_words_stay_his(text: str) -> None:
-    assert mail_words.parted(text) == mail_words.Words(text, "")
+    assert parted(text) == SplitMail((text,))
 
 
 def test_a_signature_is_no_word_and_a_line_of_dashes_costs_nothing() -> None:
-    assert mail_words.parted("Call mom.\n-- \nNina").own == "Call mom."
-    assert mail_words.parted("-" * 60_000 + "x").own.startswith("---")
+    assert parted("Call mom.\n-- \nNina").own_text == "Call mom."
+    assert parted("-" * 60_000 + "x").own_text.startswith("---")
 
 
 def test_a_subject_says_whether_the_mail_is_another_s() -> None:
-    assert all(mail_words.is_passed_on(each) for each in ("Fwd: x", "FW: x", "WG: x", "RV:x"))
-    assert not any(mail_words.is_passed_on(each) for each in ("Re: x", "Forward planning", "AW: x"))
-    assert mail_words.subject("Re: AW: Lunch") == "Lunch"
+    assert all(mail_quotes.is_forwarded(each) for each in ("Fwd: x", "FW: x", "WG: x", "RV:x"))
+    assert not any(
+        mail_quotes.is_forwarded(each) for each in ("Re: x", "Forward planning", "AW: x")
+    )
+    assert mail_quotes.bare_subject("Re: AW: Lunch") == "Lunch"

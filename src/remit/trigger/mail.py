@@ -6,26 +6,28 @@ not read at all. Attachments are noted and never opened.
 
 import email
 import hashlib
-import html
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from email.message import Message
 from typing import Final, TypeAlias
 
-import nh3
-
 from remit.model.codec import Json, JsonMap
-from remit.trigger import mail_auth, words
+from remit.trigger import mail_auth, mail_body, mail_quotes, mail_shapes, words
 from remit.trigger.mail_auth import Sender
+from remit.trigger.mail_body import Body
+from remit.trigger.mail_quotes import SplitMail
 
 MOST_HEAD: Final = 65_536  # bytes of a head that are fetched
 MOST: Final = 524_288  # bytes of a mail that are fetched
 _MOST_PARTS: Final = 30
 _MOST_THREADS: Final = 20
 _ID: Final = re.compile(r"<[\x21-\x3b\x3d\x3f-\x7e]{1,250}>")
-_BLOCK: Final = re.compile(r"(?i)<(?:br|/p|/div|/tr|/li|/h[1-6]|/blockquote)\b[^>]{0,200}>")
-_WORDS: Final = ("text/plain", "text/html")
+_PLAIN: Final = "text/plain"
+_HTML: Final = "text/html"
+_WORDS: Final = (_PLAIN, _HTML)
+_TOO_MANY: Final = "[This mail has too many parts to be read.]"
+_UNREADABLE: Final = "[This mail cannot be read.]"
 _BULK: Final = frozenset({"bulk", "list", "junk"})
 _ROBOTS: Final = re.compile(r"(?:mailer-daemon|postmaster|no-?reply|do-?not-?reply)(?:\+.*)?@.*")
 _Mail: TypeAlias = "Message[str, str]"
@@ -41,6 +43,11 @@ class Head:
     threads: tuple[str, ...] = ()  # the ids of what it goes on with, oldest first, its own last
     robot: str = ""
 
+    @property
+    def is_answer(self) -> bool:
+        """Whether it goes on with an earlier mail, by its thread or by the shape of its subject."""
+        return len(self.threads) > 1 or mail_shapes.has_prefix(self.subject)
+
 
 @dataclass(frozen=True, slots=True)
 class Letter:
@@ -48,6 +55,7 @@ class Letter:
 
     head: Head
     text: str = ""
+    words: SplitMail = field(default_factory=SplitMail)
     attachments: tuple[JsonMap, ...] = ()
 
 
@@ -65,14 +73,15 @@ def letter(raw: bytes, authserv_id: str) -> Letter:
     """The whole of it, as far as it was fetched."""
     top = head(raw, authserv_id)
     if raw[:MOST].lower().count(b"boundary") > _MOST_PARTS:
-        return Letter(top, "[This mail has too many parts to be read.]")
+        return Letter(top, _TOO_MANY, SplitMail(quoted=_TOO_MANY, certain=False))
     try:
         found = email.message_from_bytes(raw[:MOST])
         parts = list(_parts(found))
-        text = next(filter(None, map(_text, parts)), "")
-        return Letter(top, text, tuple(_attachments(parts)))
+        read = [each for each in parts if _is_read(each)]
+        text, split = _words(read, is_answer=top.is_answer)
+        return Letter(top, text, split, tuple(_attachments(parts)))
     except Exception:  # noqa: BLE001 - as above
-        return Letter(top, "[This mail cannot be read.]")
+        return Letter(top, _UNREADABLE, SplitMail(quoted=_UNREADABLE, certain=False))
 
 
 def _head(found: _Mail, raw: bytes, authserv_id: str) -> Head:
@@ -125,22 +134,44 @@ def _decoded(header: str) -> str:
 
 
 def _parts(found: _Mail) -> Iterator[_Mail]:
-    for n, part in enumerate(found.walk()):
-        if n >= _MOST_PARTS:
+    """Every part of a mail itself; a mail that hangs on it is one part, and is not opened."""
+    waits = [found]
+    for _ in range(_MOST_PARTS):
+        if not waits:
             return
-        if not part.is_multipart():
+        part = waits.pop(0)
+        within = part.get_payload() if part.get_content_maintype() == "multipart" else None
+        if isinstance(within, list):
+            waits = [*(each for each in within if isinstance(each, Message)), *waits]
+        else:
             yield part
 
 
-def _text(part: _Mail) -> str:
-    """The words of a part, if it is one to be read."""
-    kind = part.get_content_type()
-    if kind not in _WORDS or _is_attached(part):
-        return ""
-    text = _unpacked(part)
-    if kind == "text/html":
-        text = html.unescape(nh3.clean(_BLOCK.sub("\n", text), tags=set()))
-    return words.bounded(text)
+def _words(read: list[_Mail], *, is_answer: bool) -> tuple[str, SplitMail]:
+    """All words of a mail, and whose they are; with two parts of one kind nothing is sure."""
+    bodies = [(each.get_content_type(), _body(each)) for each in read]
+    plain = next((body for kind, body in bodies if kind == _PLAIN and body.text), None)
+    html = next((body for kind, body in bodies if kind == _HTML and body.text), None)
+    split = mail_quotes.split(plain, html, is_answer=is_answer)
+    rest = [body.text for _, body in bodies if body.text and body is not plain and body is not html]
+    if rest:
+        others = "\n\n".join(filter(None, [split.quoted, *rest]))
+        split = replace(split, quoted=others, certain=False)
+    text = "\n\n".join([*(body.text for body in (plain or html,) if body), *rest])
+    own = tuple(filter(None, map(words.bounded, split.own)))
+    return words.bounded(text), replace(split, own=own, quoted=words.bounded(split.quoted))
+
+
+def _body(part: _Mail) -> Body:
+    if part.get_content_type() == _HTML:
+        return mail_body.read_html(_unpacked(part))
+    flowed = str(part.get_param("format", "")).lower() == "flowed"
+    delsp = str(part.get_param("delsp", "")).lower() == "yes"
+    return mail_body.read_plain(_unpacked(part), flowed=flowed, delsp=delsp)
+
+
+def _is_read(part: _Mail) -> bool:
+    return part.get_content_type() in _WORDS and not _is_attached(part)
 
 
 def _unpacked(part: _Mail) -> str:

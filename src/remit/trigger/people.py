@@ -13,8 +13,9 @@ from remit.model.delivery import Delivery
 from remit.model.task import Creator, Cue, Source, SourceKind, Taint
 from remit.settings.doors import DROP, START, Door
 from remit.store.cues import Arrival, Fate, Kept
-from remit.trigger import mail_words, words
+from remit.trigger import mail_body, mail_quotes, mail_shapes, words
 from remit.trigger.mail import Head, Letter
+from remit.trigger.mail_quotes import SplitMail
 
 OWNER: Final = "owner"
 CONTACT: Final = "contact"
@@ -59,7 +60,11 @@ def mailed(name: str, door: Door, head: Head, who: Person | None) -> Arrival | N
 
 def told(arrival: Arrival, letter: Letter) -> Arrival:
     """The same with its words, and what hangs on it, by name alone."""
-    body = arrival.body | {"text": letter.text, "attachments": list[Json](letter.attachments)}
+    more: JsonMap = {"text": letter.text, "attachments": list[Json](letter.attachments)}
+    if arrival.body.get("who") == OWNER:
+        split = letter.words
+        more |= {"own": list[Json](split.own), "quoted": split.quoted, "certain": split.certain}
+    body = arrival.body | more
     return Arrival(
         ref=arrival.ref,
         door=arrival.door,
@@ -97,7 +102,7 @@ def cue(kept: Kept, door: Door, source: Source, about: str | None = None) -> Cue
         "about": about,
         "outside": words.bounded(words_of(body)),
     }
-    subject = mail_words.subject(str(body.get("subject") or ""))
+    subject = mail_quotes.bare_subject(str(body.get("subject") or ""))
     return Cue(
         source=source,
         title=words.title(subject, f"{_THING[source.kind]} from {person or sender or 'somebody'}"),
@@ -110,23 +115,31 @@ def cue(kept: Kept, door: Door, source: Source, about: str | None = None) -> Cue
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What the owner wrote by mail: his own words, and what he passes on."""
+class OwnerMail:
+    """What the owner wrote by mail: the words that are the owner's, and what came along.
+
+    If it is not `certain` which words are the owner's, none of them is obeyed.
+    """
 
     text: str
     context: JsonMap
     taint: Taint
+    certain: bool = True
 
 
-def said(kept: Kept) -> Said:
-    """The owner's words in a mail of his. What he passes on from others is not his."""
+def read_owner_mail(kept: Kept) -> OwnerMail:
+    """The owner's words in a mail. What is quoted or forwarded in it is another's."""
     body = kept.body
-    subject, parted = str(body.get("subject") or ""), mail_words.parted(str(body.get("text") or ""))
-    own = parted.own or mail_words.subject(subject)
-    passed_on = parted.passed_on
-    if not parted.own and mail_words.is_passed_on(subject):
-        own, passed_on = "", passed_on or subject
-    foreign = bool(passed_on) or mail_words.is_passed_on(subject)
+    subject, split = str(body.get("subject") or ""), _split(body)
+    own = split.own_text.strip()
+    if (
+        not own
+        and not split.quoted
+        and not _goes_on(body)
+        and not mail_quotes.is_forwarded(subject)
+    ):
+        own = mail_quotes.bare_subject(subject)
+    foreign = bool(split.quoted) or not split.certain or mail_quotes.is_forwarded(subject)
     context: JsonMap = {
         "person": body.get("person"),
         "threads": body.get("threads") or [],
@@ -134,9 +147,28 @@ def said(kept: Kept) -> Said:
         "sender_verified": True,
         "subject": subject,
         "attachments": body.get("attachments") or [],
-        "outside": passed_on,
+        "outside": split.quoted,
     }
-    return Said(own, _filled(context), Taint.PUBLIC if foreign else Taint.OWNER)
+    taint = Taint.PUBLIC if foreign else Taint.OWNER
+    certain = split.certain or (not own and mail_quotes.is_forwarded(subject))
+    return OwnerMail(own, _filled(context), taint, certain)
+
+
+def _split(body: JsonMap) -> SplitMail:
+    """Whose words stand in a mail, as it was kept; one of an older version is split now."""
+    own = body.get("own")
+    if isinstance(own, list):
+        pieces = tuple(map(str, own))
+        return SplitMail(pieces, str(body.get("quoted") or ""), body.get("certain") is True)
+    plain = mail_body.read_plain(str(body.get("text") or ""))
+    prefixed = mail_shapes.has_prefix(str(body.get("subject") or ""))
+    return mail_quotes.split(plain, None, is_answer=prefixed or _goes_on(body))
+
+
+def _goes_on(body: JsonMap) -> bool:
+    """Whether a mail names an earlier one."""
+    threads = body.get("threads")
+    return isinstance(threads, list) and len(threads) > 1
 
 
 def _filled(context: JsonMap) -> JsonMap:

@@ -30,7 +30,7 @@ from remit.trigger.hook import Call
 from remit.trigger.mail import Head
 from remit.trigger.mail_box import Box
 from remit.trigger.mail_watch import MailWatch, Plugs
-from remit.trigger.people import Person
+from remit.trigger.people import OwnerMail, Person
 from remit.wiring.door_plugs import DoorPlugs
 
 _RETRIES: Final = timedelta(days=1)
@@ -166,7 +166,10 @@ class Entrance:
 
     async def _begin_mail(self, door: Door, kept: Kept) -> Begun:
         if kept.body.get("who") == people.OWNER:
-            return await self._heard(kept)
+            said = people.read_owner_mail(kept)
+            if said.certain:
+                return await self._heard(kept, said)
+        # What is not surely the owner's own word is worked on as a contact's mail is.
         about = await self._plugs.ground.db.read(_about, kept.door, _threads(kept))
         source = Source(SourceKind.EMAIL, str(kept.body.get("id") or kept.ref)[:_MOST_REF])
         taken = await self._plugs.ground.db.read(cues.whose, source)
@@ -176,9 +179,8 @@ class Entrance:
         cue = people.cue(kept, door, source, about[1] if about else None)
         return await self._start(cue, kept.said_at)
 
-    async def _heard(self, kept: Kept) -> Begun:
+    async def _heard(self, kept: Kept, said: OwnerMail) -> Begun:
         """What the owner wrote: an answer goes on with its task, what asks for work is work."""
-        said = people.said(kept)
         about = await self._plugs.ground.db.read(_about, kept.door, _threads(kept))
         words: JsonMap = {"text": said.text, "reply_to": about[0] if about else None}
         came = Came(kept.ref, kept.door, words, kept.sender, kept.heard_at)

@@ -1,0 +1,154 @@
+"""The shapes of lines that mail programs write, in any language; no word of any is known here.
+
+A program that repeats an older mail writes a head above it: lines of `word: value`, one with an
+address and one with a date, or one line with both that ends in a colon. Digits of every script are
+digits, and the marks that turn the direction of writing are not seen.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+MAX_LINE: Final = 400  # characters of a line that a program may have written
+_MAX_BLOCK_LINES: Final = 24
+_MAX_INTRODUCTION_LINES: Final = 4
+_MAX_LABEL_WORDS: Final = 5
+_WRAPPED: Final = 50  # characters; a line as long may go on in the next one
+_UNSEEN: Final = dict.fromkeys(
+    [0xAD, 0x61C, 0xFEFF, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+)
+_ADDRESS: Final = re.compile(
+    r"[^\s<>@,;:()\[\]\"']+@[^\s<>@,;:()\[\]\"']+\.[^\s<>@,;:()\[\]\"'.]{2,}"
+)
+_BRACKETED: Final = re.compile(
+    r"[<(\[]\s?(?:mailto:)?[^\s<>@()\[\]]+@[^\s<>@()\[\]]+\.[^<>()\[\]]+[>)\]]"
+)
+_ADDRESS_OR_LINK: Final = re.compile(r"\S*(?:@|://)\S*")
+_NUMBER: Final = re.compile(r"\d+")
+_TIME: Final = re.compile(r"(?<!\d)\d{1,2}(?:[:.]|\s?h\s?)\d{2}(?!\d)")
+_NUMERIC_DATE: Final = re.compile(r"(?<!\d)\d{1,2}[./-]\s?\d{1,2}[./-]\s?\d{2}(?!\d)")
+_YEARS: Final = range(1300, 2700)  # of every calendar that mail programs write
+_LABEL: Final = re.compile(
+    r"[\s*_]*([^\d:@<>()\[\]{}!?;,/\\\"|=+#*_]{1,40})[*_\s]*:(?!//)[*_]*(.*)"
+)
+_DASH: Final = "-_=*~\u2010\u2012\u2013\u2014\u2015\u2500"
+_DIVIDER: Final = re.compile(rf"\s*[{_DASH}]{{2,}}[^{_DASH}].{{0,160}}[{_DASH}]{{2,}}\s*")
+_RULE: Final = re.compile(rf"\s*([{_DASH}])\1{{9,}}\s*")
+_PREFIX: Final = re.compile(r"\s*(?:\[[^\]]{1,40}\]\s*)?[^\W\d_]{1,6}(?:[\[(]\d+[\])])?\s?:")
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderBlock:
+    """Lines of `word: value` in a row. `wide` says that empty lines stand between them."""
+
+    labels: int
+    has_address: bool
+    has_date: bool
+    wide: bool
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether it has what the head of a mail has."""
+        return self.labels >= 2 and self.has_address and self.has_date  # noqa: PLR2004 - a pair
+
+    @property
+    def is_likely(self) -> bool:
+        """Whether it may be the head of a mail whose people have no addresses."""
+        return self.labels >= 3 and (self.has_address or self.has_date)  # noqa: PLR2004 - a head
+
+
+def folded(line: str) -> str:
+    """A line in one way of writing: ordinary digits and colons, and nothing unseen."""
+    if line.isascii():
+        return line[:MAX_LINE]
+    text = unicodedata.normalize("NFKC", line[:MAX_LINE].translate(_UNSEEN))
+    return "".join(str(unicodedata.decimal(char, char)) for char in text)
+
+
+def has_address(text: str) -> bool:
+    return _ADDRESS.search(text) is not None
+
+
+def has_bracketed_address(text: str) -> bool:
+    """Whether an address stands in brackets, as programs write it and people hardly do."""
+    return _BRACKETED.search(text) is not None
+
+
+def has_date(text: str) -> bool:
+    """Whether a day or a time of day is named with digits."""
+    bare = _ADDRESS_OR_LINK.sub(" ", text)
+    numbers = _NUMBER.findall(bare)
+    year = any(len(each) == 4 and int(each) in _YEARS for each in numbers)  # noqa: PLR2004 - a year
+    day = any(len(each) <= 2 for each in numbers)  # noqa: PLR2004 - a day
+    return (year and day) or bool(_TIME.search(bare) or _NUMERIC_DATE.search(bare))
+
+
+def label(line: str) -> str | None:
+    """What stands behind the colon of a line of `word: value`; None if it is no such line."""
+    found = _LABEL.fullmatch(line)
+    if found is None or not 1 <= len(found[1].split()) <= _MAX_LABEL_WORDS:
+        return None
+    return found[2].strip()
+
+
+def header_block(lines: Sequence[str], start: int) -> HeaderBlock | None:
+    """The lines of `word: value` that begin in a line; a value may go on in a second line."""
+    labels, values, gaps, gap, continued = 0, [], 0, False, True
+    for line in lines[start : start + _MAX_BLOCK_LINES]:
+        value = label(line)
+        if value is not None:
+            labels, gaps, gap, continued = labels + 1, gaps + gap, False, False
+            values.append(value)
+        elif not line.strip():
+            if gap:
+                break
+            gap = True
+        elif gap or continued:
+            break
+        else:
+            values.append(line)
+            continued = True
+    if not labels:
+        return None
+    return HeaderBlock(labels, any(map(has_address, values)), any(map(has_date, values)), gaps > 0)
+
+
+def is_divider(line: str) -> bool:
+    """Whether a line is words between dashes."""
+    return _DIVIDER.fullmatch(line) is not None and any(map(str.isalpha, line))
+
+
+def is_rule(line: str) -> bool:
+    """Whether a line is a long row of one sort of dash."""
+    return _RULE.fullmatch(line) is not None
+
+
+def has_prefix(subject: str) -> bool:
+    """Whether a subject begins as those of answers and forwards do: a short word, a colon."""
+    return _PREFIX.match(folded(subject)) is not None
+
+
+def introduction(lines: Sequence[str], end: int) -> tuple[int, str] | None:
+    """Where the words begin that introduce a quote and end in this line, and the words.
+
+    None if the line ends in no colon, or nothing in it and the lines above says who or when.
+    """
+    if not lines[end].rstrip(" *_").endswith(":"):
+        return None
+    text, least = "", None
+    for first in range(end, max(-1, end - _MAX_INTRODUCTION_LINES), -1):
+        if not lines[first].strip():
+            break
+        text = f"{lines[first].strip()} {text}".strip()
+        if has_address(text) and has_date(text):
+            return first, text
+        if least is None and (has_address(text) or has_date(text)):
+            least = first, text
+    return least
+
+
+def may_go_on(line: str) -> bool:
+    """Whether a line is so long that a program may have broken it."""
+    return len(line.rstrip()) >= _WRAPPED
