@@ -13,9 +13,10 @@ from remit.model.delivery import Delivery
 from remit.model.task import Creator, Cue, Source, SourceKind, Taint
 from remit.settings.doors import DROP, START, Door
 from remit.store.cues import Arrival, Fate, Kept
-from remit.trigger import mail_body, mail_quotes, mail_shapes, words
+from remit.trigger import mail_body, mail_quotes, mail_shapes, mail_signature, words
 from remit.trigger.mail import Head, Letter
 from remit.trigger.mail_quotes import SplitMail
+from remit.trigger.mail_signature import Asks
 
 OWNER: Final = "owner"
 CONTACT: Final = "contact"
@@ -127,11 +128,14 @@ class OwnerMail:
     certain: bool = True
 
 
-def read_owner_mail(kept: Kept) -> OwnerMail:
-    """The owner's words in a mail. What is quoted or forwarded in it is another's."""
+def read_owner_mail(kept: Kept, asks: Asks) -> OwnerMail:
+    """The owner's words in a mail. What is quoted or forwarded in it is another's.
+
+    `asks` says whether a line begins as a request does: then it is no part of a signature.
+    """
     body = kept.body
     subject, split = str(body.get("subject") or ""), _split(body)
-    own = split.own_text.strip()
+    own = mail_signature.read_request(split.own, str(body.get("person") or ""), asks)
     if (
         not own
         and not split.quoted

@@ -13,6 +13,7 @@ from remit.deliver.account import Account, Security
 from remit.deliver.forget import Forgetting
 from remit.errors import BadInput
 from remit.intake.heard import Message
+from remit.intake.lexicon import asks_for_work
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
 from remit.model.phone import is_same_address
@@ -166,7 +167,7 @@ class Entrance:
 
     async def _begin_mail(self, door: Door, kept: Kept) -> Begun:
         if kept.body.get("who") == people.OWNER:
-            said = people.read_owner_mail(kept)
+            said = people.read_owner_mail(kept, asks_for_work)
             if said.certain:
                 return await self._heard(kept, said)
         # What is not surely the owner's own word is worked on as a contact's mail is.

@@ -18,14 +18,12 @@ from remit.converse.plugs import Mind, Unclear, Understood
 from remit.converse.talk import Talk
 from remit.converse.tidings import Tells, Tidings
 from remit.errors import BadInput
-from remit.intake import answers, heard
+from remit.intake import answers, heard, lexicon
 from remit.intake.admit import Intake
 from remit.intake.book import Contacts
 from remit.intake.days import Doubt
 from remit.intake.hear import Ear
 from remit.intake.heard import Message
-from remit.intake.lexicon import LANGUAGES
-from remit.intake.lexicon.words import keys_of, tokenize
 from remit.intake.times import Moment
 from remit.journal.follow import Journal
 from remit.model.edit import Edit
@@ -67,9 +65,7 @@ class Ears:
         )
 
     def asks_for_work(self, text: str) -> bool:
-        keys = keys_of(tokenize(text))
-        starts = (each for tongue in LANGUAGES for each in (tongue.verbs, tongue.frames))
-        return any(phrases.at(keys, 0) is not None for phrases in starts)
+        return lexicon.asks_for_work(text)
 
     def fits(self, task: Task, review: Review, text: str) -> bool | None:
         gap = heard.gap_of(task, review)

@@ -7,7 +7,7 @@ from remit.intake.lexicon.english import ENGLISH
 from remit.intake.lexicon.german import GERMAN
 from remit.intake.lexicon.shape import Language, words
 from remit.intake.lexicon.spanish import SPANISH
-from remit.intake.lexicon.words import Kind, Token
+from remit.intake.lexicon.words import Kind, Token, keys_of, tokenize
 
 LANGUAGES: Final = (ENGLISH, GERMAN, SPANISH)
 
@@ -22,6 +22,18 @@ _FOREIGN: Final = words(
     mij och att det inte jag på imorgon ikke jeg og til mig przypomnij mi jutro że żeby się nie
     jest do w na z o bana bir ve saat için"""
 )
+
+
+def asks_for_work(text: str) -> bool:
+    """Whether a text begins as a request does in any of the languages, perhaps with a "please"."""
+    keys = keys_of(tokenize(text))
+    for tongue in LANGUAGES:
+        starts = [0]
+        if lead := tongue.links.at(keys, 0):
+            starts.append(lead[1])
+        if any(each.at(keys, n) for each in (tongue.verbs, tongue.frames) for n in starts):
+            return True
+    return False
 
 
 def language_of(tokens: Sequence[Token], fallback: Language | None = None) -> Language | None:

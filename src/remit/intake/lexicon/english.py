@@ -146,6 +146,8 @@ ENGLISH: Final = Language(
             "thank you so much|many thanks": Talk.THANKS,
             "much appreciated|thanks so much|thanks again|appreciated|tysm": Talk.THANKS,
             "good morning|good evening|good afternoon": Talk.GREETING,
+            "regards|best regards|kind regards|warm regards|best wishes": Talk.GREETING,
+            "all the best|yours sincerely|sincerely|yours truly|many greetings": Talk.GREETING,
             "good night|hi|hello|hey|hi there": Talk.GREETING,
             "hey there|howdy|morning|bye|goodbye|see you": Talk.GREETING,
             "see you later|see you tomorrow": Talk.GREETING,

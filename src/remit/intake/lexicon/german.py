@@ -159,6 +159,8 @@ GERMAN: Final = Language(
             "danke|vielen dank|dankeschön|danke dir": Talk.THANKS,
             "danke schön|besten dank|lieben dank": Talk.THANKS,
             "tausend dank|herzlichen dank|merci|danke sehr|danke euch|1000 dank": Talk.THANKS,
+            "viele grüße|liebe grüße|beste grüße|schöne grüße|gruß|lg|vg|mfg": Talk.GREETING,
+            "mit freundlichen grüßen|mit besten grüßen|freundliche grüße": Talk.GREETING,
             "guten morgen|guten tag|guten abend|gute nacht|hallo|hi|hey|moin|servus": Talk.GREETING,
             "grüß dich|grüß gott|tschüss|tschüs|ciao|bis morgen|bis später|bis bald": Talk.GREETING,
             "bis dann|bis nachher|bis gleich|auf wiedersehen": Talk.GREETING,

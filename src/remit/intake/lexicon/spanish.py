@@ -132,6 +132,7 @@ SPANISH: Final = Language(
         {
             "gracias|muchas gracias|mil gracias|muchísimas gracias|te lo agradezco": Talk.THANKS,
             "gracias por todo|gracias por la ayuda|se agradece": Talk.THANKS,
+            "saludos|un saludo|saludos cordiales|un abrazo|atentamente": Talk.GREETING,
             "hola|buenos días|buenas tardes|buenas noches|buenas|adiós|hasta mañana": Talk.GREETING,
             "hasta luego|hasta pronto|nos vemos|chao|chau|qué tal|cómo estás|hasta el lunes": (
                 Talk.GREETING

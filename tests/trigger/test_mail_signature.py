@@ -1,0 +1,101 @@
+"""A request by mail is what its writer asks for: no signature is work, no request is lost."""
+
+import textwrap
+from typing import Final
+
+import pytest
+
+from remit.intake.lexicon import asks_for_work
+from remit.trigger import mail_signature
+
+ASK: Final = "Send Bert the plan for the house."
+SIGNED: Final = [
+    "\n\nSent from my iPhone",
+    "\n\nGet Outlook for iOS",
+    "\n\nGet Outlook for Android",
+    "\n\nVon meinem iPhone gesendet",
+    "\n\nEnvoyé de mon iPad",
+    "\n\nEnviado desde mi iPhone",
+    "\n\nОтправлено с iPhone",  # noqa: RUF001 - Russian
+    "\n\niPhoneから送信",
+    "\n\nSent from Yahoo Mail on Android",
+    "\n\nSent with Proton Mail secure email.",
+    "\n\nDiese Nachricht wurde von meinem Android Gerät mit K-9 Mail gesendet.",
+    "\n\nBest regards, \nHanan",
+    "\n\nBest regards\nHanan",
+    "\n\nKind regards,\n\nHanan Levi",
+    "\nThanks!\nHanan",
+    "\n\nHanan",
+    "\n\nMit freundlichen Grüßen\nHanan Levi\nRedwood GmbH\n+49 30 1234567\nwww.redwood.example",
+    "\n\nViele Grüße,\nHanan\n\nSent from my iPhone",
+    "\n\nCordialement,\nHanan",
+    "\n\nС уважением,\nХанан",  # noqa: RUF001 - Russian
+    "\n\nCheers,",
+    "\n\nMfG",
+    "\n-- \nHanan Levi\nBuy our lamps",
+    "\n--\nHanan",
+]
+
+
+@pytest.mark.parametrize("signature", SIGNED)
+def test_a_signature_is_no_request(signature: str) -> None:
+    assert mail_signature.read_request((ASK + signature,), "Hanan", asks_for_work) == ASK
+
+
+@pytest.mark.parametrize("text", ["Sent from my iPhone", "Get Outlook for iOS", "-- \nHanan"])
+def test_a_mail_of_a_signature_alone_asks_for_nothing(text: str) -> None:
+    assert mail_signature.read_request((text,), "Hanan", asks_for_work) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sent from my iPhone is what I want to read about.",
+        "A new iPhone for Anna",
+        f"{ASK}\n\nOrder a new iPhone",
+        f"{ASK}\n\nPlease order a case for my iPhone",
+        f"{ASK}\n\nWhat does an iPhone cost?",
+        f"{ASK}\n\nBuy milk,\nBread",
+        f"{ASK}\n\nInvite these to the party:\nAnna\nBert",
+        f"{ASK}\n\nCall mom tonight",
+        f"{ASK}\nCall Hanan",
+        "Buy:\n- milk\n- bread",
+        "Hanan",
+        "Call\nHanan Levi about the car",
+        f"{ASK}\n\nRemind me tomorrow at nine",
+    ],
+)
+def test_a_request_is_never_taken_for_a_signature(text: str) -> None:
+    assert mail_signature.read_request((text,), "Hanan", asks_for_work) == text
+
+
+def test_what_stands_below_the_name_and_asks_for_work_is_kept() -> None:
+    text = f"{ASK}\n\nThanks,\nHanan\n\nBuy milk as well."
+    assert "Buy milk as well." in mail_signature.read_request((text,), "Hanan", asks_for_work)
+
+
+LONG: Final = (
+    "Write a short summary of the three offers that came in this week and send it to Bert by "
+    "post, with the cheapest one first and the delivery dates of each of them below."
+)
+
+
+@pytest.mark.parametrize("width", [65, 72, 76, 78])
+def test_lines_that_a_program_broke_are_one_request(width: int) -> None:
+    wrapped = "\n".join(textwrap.wrap(LONG, width))
+    assert wrapped.count("\n") > 0
+    assert mail_signature.read_request((wrapped,), "Hanan", asks_for_work) == LONG
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Buy milk\nCall mom\nWrite to Anna",
+        "Send Bert the whole plan for the new house by post before Friday noon\nBuy milk",
+        f"{LONG[:70]}\n- milk\n- bread\n1. one\n2. two",
+        f"{LONG[:70]}\nWhen: tomorrow",
+        f"{ASK}\n\n{LONG[:59]}",
+    ],
+)
+def test_lines_that_the_writer_broke_stay_apart(text: str) -> None:
+    assert mail_signature.read_request((text,), "Hanan", asks_for_work) == text
