@@ -1,5 +1,6 @@
 """`remit hooks` and `remit doors`: made, called, listed, renewed and taken away."""
 
+import asyncio
 import json
 import re
 import tomllib
@@ -8,6 +9,8 @@ import urllib.request
 from pathlib import Path
 
 from tests.doors.terminal import Terminal
+from tests.trigger.mail_house import MailHouse
+from tests.trigger.mails import OWNER, mail_from
 
 
 def called(url: str, secret: str, body: bytes = b"{}") -> tuple[int, str]:
@@ -127,3 +130,21 @@ def test_commands_that_change_the_settings_at_once_lose_nothing(tmp_path: Path) 
     assert sorted(listed["hooks"]) == names
     assert listed["brain"]["kind"] == "none"
     assert [path.name for path in seat.home.iterdir() if path.name.endswith(".new")] == []
+
+
+async def test_a_mail_in_the_owner_s_name_that_is_not_believed_says_which_setting_would_help(
+    tmp_path: Path,
+) -> None:
+    seat = Terminal(tmp_path)
+    seat.home.mkdir(exist_ok=True)
+    house = MailHouse(seat.home)
+    results = "mx7.mail.example; dmarc=pass header.from=example.test"
+    async with house.world:
+        await house.came(mail_from(OWNER, "Buy milk.", **{"Authentication-Results": results}))
+        assert await house.tasks() == []
+    doors = await asyncio.to_thread(seat.run, "doors")
+    came = await asyncio.to_thread(seat.run, "doors", "came", "--json")
+
+    assert "warn" in doors.out
+    for each in (doors.out, came.out.replace("\\", "")):
+        assert 'set authserv_id = "mail.example"' in " ".join(each.split())

@@ -32,13 +32,20 @@ def test_what_our_server_vouches_for_is_verified() -> None:
         [f"mx.evil.example; x=y {GOOD}"],
         [f"{US}.evil.example; dmarc=pass header.from=bank.example"],
         [f"{US}; dmarc=fail header.from=bank.example", GOOD],
-        [f"{US}; none", GOOD],
         [f"{US}; dmarc=pass header.from=evil.example"],
         [f"{US}; dmarc=pass"],
         [f"{US}; dmarc=pass header.from=bank.example header.from=evil.example"],
         [f"{US}; dmarc=pass header.from=bank.example.evil.example"],
         [f"{US}; dmarc=fail; dmarc=pass header.from=bank.example"],
-        [f"{US}; spf=pass smtp.mailfrom=bank.example; dkim=pass header.d=bank.example"],
+        [f"{US}; spf=pass smtp.mailfrom=bank.example"],
+        [f"{US}; dkim=pass header.d=evil.example header.i=@bank.example"],
+        [f"{US}; dkim=fail header.d=bank.example; dkim=pass header.d=evil.example"],
+        [f"{US}; dkim=pass header.d=bank.example; dmarc=fail header.from=bank.example"],
+        [f"{US}; dkim=pass header.d=example"],
+        [f"{US}; dkim=pass header.d=k.example", "mx.evil.example; x=y", GOOD],
+        [f"{US}; dkim=pass header.d=k.example", f"a.{US}; dmarc=pass header.from=bank.example"],
+        [f"{US}; dmarc=pass header.from=<eve@bank.example>"],
+        ["dmarc=pass header.from=bank.example"],
         [f"{US}; dmarc=none (x; dmarc=pass header.from=bank.example)"],
         [f'{US}; spf=fail smtp.mailfrom="x; dmarc=pass header.from=bank.example"@evil.example'],
         [f'{US}; x="; dmarc=pass header.from=bank.example;'],
@@ -55,9 +62,78 @@ def test_a_forged_word_verifies_nobody(results: list[str]) -> None:
     assert not found.verified
 
 
-def test_who_names_no_server_verifies_nobody() -> None:
-    found = mail_auth.sender([BANK], [GOOD], "")
-    assert found == Sender("info@bank.example", verified=False)
+MICROSOFT: Final = (
+    "spf=pass (sender IP is 192.0.2.1) smtp.mailfrom=bank.example; dkim=pass (signature was "
+    "verified) header.d=bank.example;dmarc=pass action=none header.from=bank.example;"
+    "compauth=pass reason=100"
+)
+PROVIDERS: Final = {
+    "google": (
+        "mx.google.com",
+        [
+            (
+                "mx.google.com; dkim=pass header.i=@bank.example header.s=k header.b=x; spf=pass "
+                "(google.com: domain of i@bank.example) smtp.mailfrom=i@bank.example; dmarc=pass "
+                "(p=NONE sp=NONE dis=NONE) header.from=bank.example"
+            )
+        ],
+    ),
+    "microsoft names no server": ("none", [MICROSOFT, "mx.evil.example; dmarc=fail"]),
+    "fastmail, several hosts": (
+        "messagingengine.com",
+        [
+            "mx3.messagingengine.com; arc=none (no signatures found)",
+            (
+                "mx3.messagingengine.com; dkim=pass header.d=bank.example; dmarc=pass (p=none) "
+                "policy.published-domain-policy=none header.from=bank.example"
+            ),
+        ],
+    ),
+    "zoho writes the whole address": (
+        "mx.zohomail.com",
+        ["mx.zohomail.com; dkim=pass; dmarc=pass(p=none) header.from=<info@bank.example>"],
+    ),
+    "opendkim above opendmarc": (
+        US,
+        [f"{US}; dkim=pass header.d=mailer.example", f"{US}; dmarc=pass header.from=bank.example"],
+    ),
+    "gmx says nothing on dmarc": ("gmx.net", ["gmx.net; dkim=pass header.i=@bank.example"]),
+    "a domain without a policy": (
+        US,
+        [f"{US}; dkim=pass header.d=bank.example; dmarc=none header.from=bank.example"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("named", "results"), PROVIDERS.values(), ids=PROVIDERS)
+def test_what_providers_really_write_is_understood(named: str, results: list[str]) -> None:
+    found = mail_auth.sender([BANK], results, named)
+    assert found == Sender("info@bank.example", verified=True)
+    stranger = mail_auth.sender(["Eve <eve@evil.example>"], results, named)
+    assert stranger is not None
+    assert not stranger.verified
+
+
+@pytest.mark.parametrize(
+    ("named", "results", "why"),
+    [
+        ("", [GOOD], f'set authserv_id = "{US}"'),
+        ("mx.old.example", [GOOD], f"{US} says who wrote it, but authserv_id is mx.old.example"),
+        ("fastmail.com", [f"mx3.mail.example; {GOOD}"], 'set authserv_id = "mail.example"'),
+        (US, [MICROSOFT], 'set authserv_id = "none"'),
+        (US, [], "there is no Authentication-Results"),
+        (US, [f"{US}; dmarc=fail header.from=bank.example"], "no setting changes that"),
+        (US, [f"{US}; spf=pass"], "neither DMARC nor a signature (DKIM) of bank.example"),
+        (US, ["\x1b[2J; dmarc=pass header.from=bank.example"], "unreadable name"),
+    ],
+)
+def test_why_a_mail_is_not_believed_is_said_with_the_setting_that_would_help(
+    named: str, results: list[str], why: str
+) -> None:
+    found = mail_auth.sender([BANK], results, named)
+    assert found is not None
+    assert not found.verified
+    assert why in found.why
 
 
 @pytest.mark.parametrize(

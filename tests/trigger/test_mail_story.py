@@ -140,8 +140,8 @@ async def test_a_question_of_the_owner_s_is_answered_and_is_no_task(tmp_path: Pa
     ("raw", "why"),
     [
         (mail_from(STRANGER, "Hi."), "who wrote is not in your book"),
-        (mail_from(OWNER, "Cancel it.", result="fail"), "nobody vouches for who wrote it"),
-        (written("Cancel it.", From=f"Hanan <{OWNER}>"), "nobody vouches for who wrote it"),
+        (mail_from(OWNER, "Cancel it.", result="fail"), "DMARC did not pass for example.test"),
+        (written("Cancel it.", From=f"Hanan <{OWNER}>"), "there is no Authentication-Results"),
         (mail_from(OWNER, "Away.", **{"Auto-Submitted": "auto-replied"}), "a program sent it"),
         (mail_from(ANNA, "Hi all.", **{"List-Id": "<l.example>"}), "it came over a list"),
         (mail_from(ANNA, "Undeliverable.", **{"Return-Path": "<>"}), "it is a report"),
@@ -156,7 +156,8 @@ async def test_whoever_is_not_surely_known_starts_nothing(
         await world.run()
         assert await house.tasks() == []
     assert kept is not None
-    assert (kept.fate, kept.why) == (Fate.IGNORED, why)
+    assert kept.fate is Fate.IGNORED
+    assert why in kept.why
 
 
 async def test_contacts_start_nothing_unless_the_owner_says_so(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """How the doors in stand, as far as can be seen without opening them."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,11 +15,12 @@ from remit.settings import Settings
 from remit.settings.channels import Post
 from remit.settings.doors import START, Door, Folder, Hook
 from remit.store import cues
-from remit.store.cues import Fate
+from remit.store.cues import Fate, Kept
 from remit.store.glance import glance
 from remit.store.secrets import Secrets, machine_ring
 
 _OPEN: Final = 0o022  # others may write there
+_LATEST: Final = 500  # of what came, among which the owner's last mail is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +39,23 @@ def every(settings: Settings, since: datetime) -> Iterator[State]:
         return
     tally: dict[str, dict[Fate, int]] = {}
     marks: dict[str, JsonMap] = {}
+    latest: list[Kept] = []
     unkept: dict[str, int] = {}
     # A file that is damaged, or older than this program, is said to be so elsewhere.
     with suppress(RemitError), glance(settings.database) as tx:
         tally, unkept = cues.tally(tx, since), cues.unkept(tx)
         marks = {name: cues.mark(tx, name) for name in settings.doors}
+        latest = cues.latest(tx, _LATEST) if settings.doors else []
     keys = Keys(Secrets(settings.home, machine_ring()), os.environ, settings.channels)
     for name, hook in settings.hooks.items():
         yield _hook(name, hook, keys, _came(f"hook:{name}", tally, unkept))
     for name, door in settings.doors.items():
-        mails = isinstance(settings.channels[name], Post)
-        yield _door(name, door, marks.get(name, {}), _came(name, tally, unkept), mails=mails)
+        channel, came = settings.channels[name], _came(name, tally, unkept)
+        if not isinstance(channel, Post):
+            yield State(name, "ok", f"{_who(door)}; {came}")
+            continue
+        doubt = _unbelieved([each for each in latest if each.door == name], channel.owner)
+        yield doubt or _mailbox(name, door, marks.get(name, {}), came)
     for name, folder in settings.folders.items():
         yield _folder(name, folder, _came(f"folder:{name}", tally, unkept))
 
@@ -64,10 +71,22 @@ def _hook(name: str, hook: Hook, keys: Keys, came: str) -> State:
     return State(f"hook {name}", "ok", f"/hooks/in/{name}; {came}")
 
 
-def _door(name: str, door: Door, mark: JsonMap, came: str, *, mails: bool) -> State:
-    who = "contacts may start work" if door.contacts == START else "only you start work"
-    if not mails:
-        return State(name, "ok", f"{who}; {came}")
+def _who(door: Door) -> str:
+    return "contacts may start work" if door.contacts == START else "only you start work"
+
+
+def _unbelieved(latest: Sequence[Kept], owner: str) -> State | None:
+    """The newest mail in the owner's name, if it was not believed to be the owner's."""
+    mine = (each for each in latest if owner and each.sender == owner.casefold())
+    newest = next(mine, None)
+    if newest is None or newest.body.get("verified") is not False:
+        return None
+    said = f"a mail in your name was not believed: {newest.why}"
+    return State(newest.door, "warn", said, f"authserv_id stands in [doors.{newest.door}].")
+
+
+def _mailbox(name: str, door: Door, mark: JsonMap, came: str) -> State:
+    who = _who(door)
     if not door.authserv_id:
         said = "nobody is believed to be who he says, not even you: authserv_id is not set"
         todo = f"Name your mail server, as its Authentication-Results do, in [doors.{name}]."

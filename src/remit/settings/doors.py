@@ -60,7 +60,7 @@ class Door:
     contacts: str = KEEP
     strangers: str = KEEP  # they start nothing; drop keeps nothing of them either
     text: str = "See to this for me: say what it asks for, and what I should answer or do."
-    authserv_id: str = ""  # of mail: without it nobody is believed to be who he says
+    authserv_id: str = ""  # your mail server, or its domain; without it nobody is believed
     folder: str = "INBOX"
     poll: int = 60  # seconds after which the mailbox is looked at, whatever the server says
     hourly: int = 20  # tasks that one person starts

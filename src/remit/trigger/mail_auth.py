@@ -1,8 +1,9 @@
 """Who wrote a mail, as far as the owner's own mail server vouches for it. Pure, and never raises.
 
-Anybody can write any name into a mail. What counts is the first `Authentication-Results` of it, if
-it is of the server that the owner named: there DMARC must have passed, for the very domain that the
-one address in `From` has. Everything else is a stranger's, whatever it says.
+Anybody can write any name into a mail. What counts is the `Authentication-Results` that stand
+first, if they are of the server that the owner named: all in a row that name the same host. There
+DMARC must have passed for the very domain that the one address in `From` has; where the server says
+nothing on DMARC, a signature (DKIM) of that domain must have. Everything else is a stranger's.
 """
 
 import re
@@ -17,16 +18,45 @@ _ADDRESS: Final = re.compile(
 )
 _ANGLE: Final = re.compile(r"([^<>,;]*)<([^<>\s]+)>\s*")
 _QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
-_DMARC: Final = re.compile(r"dmarc\s*(?:/\s*1\s*)?=\s*([a-z]+)(.*)", re.IGNORECASE | re.DOTALL)
-_FROM: Final = re.compile(r"\bheader\.from\s*=\s*([^\s;]+)", re.IGNORECASE)
+_RESULT: Final = re.compile(
+    r"([a-z-]+)\s*(?:/\s*1\s*)?=\s*([a-z]+)(?![a-z])(.*)", re.IGNORECASE | re.DOTALL
+)
+_PROPERTY: Final = re.compile(r"(?<![\w.])(header\.(?:from|d|i))\s*=\s*([^\s;]+)", re.IGNORECASE)
+_NO_POLICY: Final = frozenset({"none", "bestguesspass"})  # of DMARC: the domain asks for no check
+_HOST: Final = re.compile(r"[a-z0-9_][a-z0-9._-]{0,252}")
+_UNREADABLE: Final = "a server with an unreadable name"
+UNNAMED: Final = "none"  # the authserv_id of servers that write none, such as Microsoft's
+_NOTHING: Final = (
+    "your mail server says nothing on who wrote it: there is no Authentication-Results"
+)
+_UNSET: Final = "authserv_id is not set, so nobody is believed to be who the mail says"
+_TOO_LONG: Final = "the Authentication-Results are too long to be read"
 
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """The one address in `From`, in small letters, and whether our server vouches for it."""
+    """The one address in `From`, in small letters, and whether our server vouches for it.
+
+    `why` says why it does not, and what to set if that would help.
+    """
 
     address: str
     verified: bool = False
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """One word of a server on a mail: `dmarc=pass header.from=example.org`."""
+
+    method: str
+    outcome: str
+    properties: tuple[tuple[str, str], ...]
+
+    def value(self, name: str) -> str:
+        """The one value of a property; empty if there is none, or more than one."""
+        found = [value for each, value in self.properties if each == name]
+        return found[0] if len(found) == 1 else ""
 
 
 def sender(froms: Sequence[str], results: Sequence[str], authserv_id: str) -> Sender | None:
@@ -34,8 +64,8 @@ def sender(froms: Sequence[str], results: Sequence[str], authserv_id: str) -> Se
     found = address(froms[0]) if len(froms) == 1 else None
     if found is None:
         return None
-    first = results[0] if results and authserv_id else ""
-    return Sender(found, _vouches(first, authserv_id, found.rpartition("@")[2]))
+    why = _doubt(results, authserv_id.strip().lower(), found)
+    return Sender(found, verified=not why, why=why)
 
 
 def address(header: str) -> str | None:
@@ -49,24 +79,92 @@ def address(header: str) -> str | None:
     return found.lower() if _ADDRESS.fullmatch(found) else None
 
 
-def _vouches(header: str, authserv_id: str, domain: str) -> bool:
-    if len(header) > _MOST:
-        return False
+def _doubt(headers: Sequence[str], named: str, written_by: str) -> str:
+    """Why the server does not vouch for an address; empty if it does."""
+    if not headers:
+        return _NOTHING
+    if len(headers[0]) > _MOST:
+        return _TOO_LONG
+    host, _ = _read(headers[0])
+    if not named:
+        return f"{_UNSET}; {_proposal(host)}"
+    if not _is_named(host, named):
+        said = f"{host} says who wrote it" if host else "a server without a name says who wrote it"
+        return f"{said}, but authserv_id is {named}; {_proposal(host)}"
+    return _unproven(list(_trusted(headers, host)), written_by)
+
+
+def _trusted(headers: Sequence[str], host: str) -> Iterator[_Result]:
+    """What the server says in the headers that stand first; without a name only in one."""
+    for n, header in enumerate(headers):
+        name, results = _read(header) if len(header) <= _MOST else ("", [])
+        if name != host or (n and not host):
+            return
+        yield from results
+
+
+def _unproven(results: Sequence[_Result], written_by: str) -> str:
+    """Why the words of the right server do not prove an address; empty if they do."""
+    domain = written_by.rpartition("@")[2]
+    judged = [each for each in results if each.method == "dmarc"]
+    if any(each.outcome not in _NO_POLICY for each in judged):
+        if all(each.outcome == "pass" and _is_from(each, written_by) for each in judged):
+            return ""
+        return (
+            f"your mail server says that DMARC did not pass for {domain}; no setting changes that"
+        )
+    if any(each.method == "dkim" and _is_signed(each, domain) for each in results):
+        return ""
+    return f"your mail server found neither DMARC nor a signature (DKIM) of {domain}"
+
+
+def _is_from(result: _Result, written_by: str) -> bool:
+    """Whether DMARC was judged for this address; some servers name it whole, some its domain."""
+    said = result.value("header.from").strip("<>").lower()
+    return said in (written_by, written_by.rpartition("@")[2])
+
+
+def _is_signed(result: _Result, domain: str) -> bool:
+    """Whether the domain itself signed, or the one that it lies in."""
+    by = result.value("header.d") or result.value("header.i").rpartition("@")[2]
+    by = by.lower()
+    return result.outcome == "pass" and "." in by and (domain == by or domain.endswith(f".{by}"))
+
+
+def _is_named(host: str, named: str) -> bool:
+    """Whether a host is the one that the owner named, or lies in the domain that was named."""
+    if named == UNNAMED:
+        return not host
+    return host == named or ("." in named and host.endswith(f".{named}"))
+
+
+def _proposal(host: str) -> str:
+    """What to set if the first server is the owner's."""
+    if host == _UNREADABLE:
+        return "look into a mail of yours for the name of your mail server"
+    if not host:
+        return f'if your provider names none, as Microsoft does, set authserv_id = "{UNNAMED}"'
+    first, _, rest = host.partition(".")
+    many = any(map(str.isdigit, first)) and "." in rest  # one of several hosts
+    return f'if that is your mail server, set authserv_id = "{rest if many else host}"'
+
+
+def _read(header: str) -> tuple[str, list[_Result]]:
+    """The host that a header names, empty if none, and what it says."""
     name, *said = _plain(header).split(";")
-    known = name.split()
-    if not known or known[0].lower() != authserv_id.lower():
-        return False
-    found = list(_dmarc(said))
-    return bool(found) and all(passed and of == domain for passed, of in found)
+    if "=" in name:
+        return "", [found for each in (name, *said) if (found := _result(each))]
+    host = name.split()[0].lower() if name.split() else ""
+    host = host if not host or _HOST.fullmatch(host) else _UNREADABLE
+    return host, [found for each in said if (found := _result(each))]
 
 
-def _dmarc(said: Sequence[str]) -> Iterator[tuple[bool, str]]:
-    """Every word on DMARC: whether it passed, and for which domain."""
-    for each in said:
-        match = _DMARC.fullmatch(each.strip())
-        if match is not None:
-            of = _FROM.findall(match[2])
-            yield match[1].lower() == "pass", of[0].lower() if len(of) == 1 else ""
+def _result(text: str) -> _Result | None:
+    match = _RESULT.fullmatch(text.strip())
+    if match is None:
+        return None
+    found = tuple((name.lower(), value) for name, value in _PROPERTY.findall(match[3]))
+    return _Result(match[1].lower(), match[2].lower(), found)
 
 
 def _plain(header: str) -> str:  # noqa: C901 - one pass over a small grammar

@@ -21,7 +21,7 @@ from remit.trigger.mail_signature import Asks
 OWNER: Final = "owner"
 CONTACT: Final = "contact"
 STRANGER: Final = "stranger"
-_UNVOUCHED: Final = "nobody vouches for who wrote it"
+_NOBODY: Final = "its From is not one plain address"
 _UNKNOWN: Final = "who wrote is not in your book"
 _KEPT: Final = "contacts start nothing by this door"
 
@@ -39,7 +39,7 @@ def mailed(name: str, door: Door, head: Head, who: Person | None) -> Arrival | N
     sender = head.sender
     verified = sender is not None and sender.verified
     known = who if verified and not head.robot else None
-    fate, why = _judged(door, known, head.robot or ("" if verified else _UNVOUCHED))
+    fate, why = _judged(door, known, head.robot or (sender.why if sender else _NOBODY))
     if known is None and door.strangers == DROP:
         return None
     address = sender.address if sender else ""
