@@ -10,15 +10,15 @@ from typing import Final
 import pytest
 
 from remit.model.task import Taint
-from remit.ports import Channel
+from remit.ports import Brain, Channel
 from remit.settings import load
 from remit.store import cues
 from remit.store.secrets import Secrets
-from remit.testing import Outbox, World
+from remit.testing import Outbox, World, script
 from remit.trigger.mail_watch import MailWatch
 from remit.wiring.ground import WallClock
 from tests.engine.rig import everything, until
-from tests.live.mail import PASSWORD, SERVERS, USER, Box, box
+from tests.live.mail import PASSWORD, SERVERS, USER, Box, PostOffice, box
 from tests.restoring import asked, restore, save
 from tests.trigger.mails import ANNA, OWNER, STRANGER, US, mail_from
 
@@ -28,7 +28,7 @@ zone = "UTC"
 [channels.post]
 kind = "email"
 host = "127.0.0.1"
-port = 9
+port = {{smtp}}
 security = "none"
 sender = "{USER}"
 owner = "{OWNER}"
@@ -59,15 +59,16 @@ async def house(
     server: Box,
     folder: str = "INBOX",
     channels: Mapping[str, Channel] | None = None,
-    policy: str = "{}",
+    smtp: int = 9,
+    brain: Brain | None = None,
 ) -> AsyncIterator[World]:
-    told = SETTINGS.format(port=server.port, folder=folder)
+    told = SETTINGS.format(port=server.port, folder=folder, smtp=smtp)
     (home / "settings.toml").write_text(told)
-    book = f"- name: Anna\n  channels: {{email: {ANNA}}}\n  policy: {policy}\n"
+    book = f"- name: Anna\n  channels: {{email: {ANNA}}}\n  policy: {{email: allow}}\n"
     (home / "contacts.yaml").write_text(book)
     Secrets(home).put("mail", PASSWORD)
     settings = load({"REMIT_HOME": str(home)})
-    async with World(home, settings=settings, channels=channels) as world:
+    async with World(home, settings=settings, channels=channels, brain=brain) as world:
         yield world
 
 
@@ -241,7 +242,7 @@ async def test_a_stranger_s_order_in_the_owner_s_mail_reaches_nobody_by_itself(
     tmp_path: Path, server: Box, kind: str, text: str
 ) -> None:
     post = Outbox("post")
-    async with house(tmp_path, server, channels={"post": post}, policy="{email: allow}") as world:
+    async with house(tmp_path, server, channels={"post": post}) as world:
         door = watch(world)
         await door.look()
         raw = mail_from(OWNER, text, kind=kind, Subject="Re: Money", **{"Message-ID": "<q@e.test>"})
@@ -252,3 +253,60 @@ async def test_a_stranger_s_order_in_the_owner_s_mail_reaches_nobody_by_itself(
         assert all("Pay Eve" not in task.instructions for task in tasks)
         assert all(task.taint is Taint.PUBLIC for task in tasks)
     assert post.tried == []
+
+
+async def test_work_that_was_ordered_by_mail_is_answered_by_mail_in_the_same_thread(
+    tmp_path: Path, server: Box
+) -> None:
+    brain = script(
+        [{"reply": f"<deliverable># Day {n}\n\nAll is well.</deliverable>"} for n in "12"]
+    )
+    heads = {"Message-ID": "<order@home.example>", "References": "<a@home.example>"}
+    async with (
+        PostOffice() as office,
+        house(tmp_path, server, smtp=office.port, brain=brain) as world,
+    ):
+        door = watch(world)
+        await door.look()
+        text = "Every day at 8:00 say in one line how the garden stands."
+        raw = mail_from(OWNER, text, Subject="The garden", **heads)
+        await asyncio.to_thread(server.put, "INBOX", raw)
+        assert await door.look() == 1
+        for _ in range(2):
+            world.clock.advance(timedelta(days=1))
+            await world.run()
+        await office.quiet()
+        first, second = (mail.parsed for mail in office.accepted)
+
+    assert (first["To"], second["To"]) == (OWNER, OWNER)
+    assert [first["Subject"], second["Subject"]] == ["Re: The garden", "Re: The garden"]
+    assert first["References"].split() == ["<a@home.example>", "<order@home.example>"]
+    assert second["In-Reply-To"] == first["Message-ID"]
+    assert second["References"].split()[:2] == first["References"].split()
+
+
+async def test_what_a_contact_is_sent_day_by_day_keeps_its_subject_and_its_thread(
+    tmp_path: Path, server: Box
+) -> None:
+    brain = script(
+        [{"reply": f"<deliverable># Day {n}\n\nAll is well.</deliverable>"} for n in "12"]
+    )
+    async with (
+        PostOffice() as office,
+        house(tmp_path, server, smtp=office.port, brain=brain) as world,
+    ):
+        door = watch(world)
+        await door.look()
+        text = "Every day at 8:00 write Anna by post one line on how the garden stands."
+        raw = mail_from(OWNER, text, Subject="The garden", **{"Message-ID": "<g@home.example>"})
+        await asyncio.to_thread(server.put, "INBOX", raw)
+        await door.look()
+        for _ in range(2):
+            world.clock.advance(timedelta(days=1))
+            await world.run()
+        await office.quiet()
+        first, second = (mail.parsed for mail in office.accepted)
+
+    assert [each["To"] for each in (first, second)] == [ANNA, ANNA]
+    assert [first["Subject"], second["Subject"]] == ["Day 1", "Re: Day 1"]
+    assert (first["References"], second["References"]) == (None, first["Message-ID"])

@@ -90,11 +90,19 @@ def compose(note: Note, sender: Sender, now: datetime) -> Letter:
     return Letter(made, sender.address, note.to, letter_head.head(fields, utf8=utf8) + parts, utf8)
 
 
+def subject_of(body: str, words: str | None = None) -> str:
+    """What a letter with this text is called if nothing else names it; perhaps nothing.
+
+    `words` is the same as plain text, if the caller has it.
+    """
+    words = letter_text.text(body) if words is None else words
+    made = letter_head.subject(letter_text.heading(body))
+    return made or letter_head.subject(letter_head.opening(words))
+
+
 def _subject(note: Note, words: str) -> str:
     """The title it was given, or its first heading, or its first words."""
-    made = letter_head.subject(note.thread.title or "")
-    made = made or letter_head.subject(letter_text.heading(note.body))
-    made = made or letter_head.subject(letter_head.opening(words))
+    made = letter_head.subject(note.thread.title or "") or subject_of(note.body, words)
     if not made:
         return "(no subject)"
     # Some programs show letters as one thread only if the later ones say that they answer.

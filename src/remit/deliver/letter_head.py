@@ -29,6 +29,7 @@ _CHUNK: Final = 42  # bytes in an encoded word, so that it stays within 75 chara
 _MOST_EARLIER: Final = 20
 _ATOM: Final = frozenset("#$&'*+-/=^_{}~")
 _DOTS: Final = re.compile("[\u3002\uff0e\uff61]")  # what some take for a dot, and others do not
+_ADDRESS_OF_A_PAGE: Final = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
 _KEY: Final = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
 _MOST_KEY: Final = 128
 _ID: Final = re.compile(r"<[A-Za-z0-9!#$%&'*+/=^_{}~.-]{1,160}@[A-Za-z0-9.-]{1,160}>")
@@ -138,6 +139,7 @@ def opening(words: str) -> str:
     lines = [line.strip() for line in words.splitlines() if line.strip()]
     greeted = len(lines) > 1 and lines[0].endswith(",") and len(lines[0].split()) <= _GREETING
     line = lines[1] if greeted else lines[0] if lines else ""
+    line = _ADDRESS_OF_A_PAGE.sub("", line).strip()
     return line[:1].upper() + line[1:]
 
 

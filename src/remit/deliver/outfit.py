@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TypeAlias
 
-from remit.deliver import letter_head
+from remit.deliver import letter, letter_head
 from remit.deliver.account import Account, Security
 from remit.deliver.apprise_ import Apprise, Target
 from remit.deliver.bridge import Bridge, Link
@@ -122,7 +122,9 @@ class _Past:
         return await self.db.read(inbound.last_at, self.channel, address)
 
     async def thread(self, parcel: Parcel) -> Thread:
-        return Thread(earlier=await self.db.read(threads.earlier, parcel.key))
+        found = await self.db.read(threads.find_thread, parcel.key, self.channel)
+        title = found.subject or (letter.subject_of(found.first) if found.first else None)
+        return Thread(title, found.earlier)
 
     async def why_off(self) -> str | None:
         return await self.db.read(switches.why_off, self.channel)

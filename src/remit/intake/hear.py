@@ -87,6 +87,8 @@ class Ear:
         """What the message would become; nothing is stored."""
         admit.check_text(message.text)
         book, now = self._contacts.book(), self._clock.now()
+        if message.home is not None:
+            book = replace(book, home=message.home)
         try:
             found = await self._reader.read(message.text, now, self._zone, book)
         except Failed:

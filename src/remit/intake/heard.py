@@ -26,6 +26,7 @@ class Message:
     priority: Priority | None = None
     repeats: Repeats | None = None
     context: JsonMap = field(default_factory=dict)  # what is known of it besides
+    home: str | None = None  # the channel by which the owner is answered; else the book's
     taint: Taint = Taint.OWNER  # less, if others' words came along with his
     said_at: datetime | None = None  # if that may be long ago
 

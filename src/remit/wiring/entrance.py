@@ -16,6 +16,7 @@ from remit.intake.heard import Message
 from remit.intake.lexicon import asks_for_work
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
+from remit.model.permit import Reach
 from remit.model.phone import is_same_address
 from remit.model.task import Cue, Source, SourceKind
 from remit.settings.channels import Post
@@ -195,6 +196,7 @@ class Entrance:
             text=said.text,
             source=source,
             context=said.context,
+            home=kept.door if self._reaches_owner(kept.door) else None,
             taint=said.taint,
             said_at=kept.said_at,
         )
@@ -203,6 +205,11 @@ class Entrance:
             return Begun(Fate.STARTED, found.tasks[0].id)
         turn = await self._plugs.talk(came)
         return Begun(Fate.TALKED if turn else Fate.IGNORED)
+
+    def _reaches_owner(self, channel: str) -> bool:
+        reach = self._plugs.contacts.find(None, channel)
+        chosen = self._settings.channels[channel]
+        return isinstance(reach, Reach) and bool(reach.address or getattr(chosen, "owner", ""))
 
     async def wrote(self, came: Came) -> Kept | None:
         """What a contact wrote by a channel that signs what it brings."""
