@@ -7,7 +7,7 @@ import pytest
 from remit.model.delivery import Accepted
 from remit.model.task import Priority, SourceKind, Taint
 from remit.model.view import View, show
-from remit.store import conversations, cues
+from remit.store import conversations, cues, reviews
 from remit.store.cues import Fate
 from remit.testing import script
 from tests.trigger.mail_house import MailHouse
@@ -240,3 +240,31 @@ async def test_a_mail_without_words_is_its_subject(tmp_path: Path) -> None:
         await house.came(mail_from(OWNER, "Sent from my iPhone\n", Subject="Buy milk"))
         task = await house.only()
     assert (task.title, task.taint) == ("Buy milk", Taint.OWNER)
+
+
+@pytest.mark.parametrize(("words", "answer"), [("Yes.\n\nHanan", "approve"), ("no", "decline")])
+async def test_an_answer_to_the_mail_of_a_question_settles_that_question_alone(
+    tmp_path: Path, words: str, answer: str
+) -> None:
+    more = '\n[notices]\nquestion = ["post"]\ndone = "none"\nfailed = "none"'
+    house = MailHouse(tmp_path, more=more)
+    house.post.answers = [Accepted("<one@example.test>"), Accepted("<two@example.test>")]
+    quoted = f"{words}\n\nOn 2 March 2026, Nina <nina@example.test> wrote:\n> Send it? yes no\n"
+    heads = {"In-Reply-To": "<two@example.test>", "Subject": "Re: Hello needs you"}
+    async with house.world as world:
+        for title in ("Hello", "Good-bye"):
+            await world.add(title, content=title, channel="post", recipient="Dr. Anna Smith")
+            await world.run()
+            await world.house.herald.catch_up()
+        first, second = await world.waiting()
+        kept = await house.came(mail_from(OWNER, quoted, **heads))
+        again = await house.came(mail_from(OWNER, quoted, **heads))
+        (left,) = await world.waiting()
+        review = await world.house.db.read(reviews.get, second.id)
+
+    assert kept == again
+    assert kept is not None
+    assert (kept.fate, kept.task_id) == (Fate.TALKED, second.task_id)
+    assert left.id == first.id
+    assert review.decision is not None
+    assert (review.decision.answer.value, review.decision.by) == (answer, "owner: by mail")

@@ -226,6 +226,18 @@ def replied_to(tx: Tx, channel: str, ref: str) -> TaskId | None:
     return TaskId(task) if task else None
 
 
+def question_in(tx: Tx, channel: str, ref: str) -> ReviewId | None:
+    """The one question that a message asked; None if it asked none, or more than one."""
+    row = tx.one("find_notice", {"channel": channel, "key": None, "ref": ref})
+    if row is None:
+        return None
+    found = _notice(row)
+    alone = len(in_parcel(tx, found.parcel or found.id)) <= 1
+    if found.news is not News.QUESTION or not alone:
+        return None
+    return ReviewId(found.telling.href.removeprefix("/inbox/"))
+
+
 # The digest ---------------------------------------------------------------------------------------
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
 from remit.store import tasks
-from remit.store.database import Params, Tx
+from remit.store.database import Tx
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +30,11 @@ def find_thread(tx: Tx, key: str, channel: str, limit: int = 20) -> MessageThrea
         return MessageThread()
     task = tasks.get(tx, TaskId(str(place["task_id"])))
     recipient = place["recipient"]
-    asked: Params = {
+    asked: dict[str, str | int | None] = {
         "id": key,
         "session": task.session_id,
         "channel": channel,
-        "recipient": recipient,
+        "recipient": None if recipient is None else str(recipient),
     }
     sent = [str(row["receipt"]) for row in tx.all("list_thread", asked | {"limit": limit})]
     first = tx.one("first_in_thread", asked)

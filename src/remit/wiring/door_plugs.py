@@ -7,6 +7,9 @@ from remit.deliver.ways import Keys
 from remit.intake.admit import Intake
 from remit.intake.book import Contacts
 from remit.model.conversation import Turn
+from remit.model.ids import ReviewId
+from remit.model.review import Decision
+from remit.model.task import Task
 from remit.store.inbound import Came
 from remit.wiring.ground import Ground
 
@@ -20,3 +23,4 @@ class DoorPlugs:
     intake: Intake
     contacts: Contacts
     talk: Callable[[Came], Awaitable[Turn | None]]
+    decide: Callable[[ReviewId, Decision], Awaitable[Task]]

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Final
 
 from remit.brain.budget import midnight
+from remit.converse import short_answer
 from remit.deliver import account as accounts
 from remit.deliver.account import Account, Security
 from remit.deliver.forget import Forgetting
-from remit.errors import BadInput
+from remit.errors import BadInput, Conflict, NotFound
 from remit.intake.heard import Message
 from remit.intake.lexicon import asks_for_work
 from remit.model.codec import JsonMap
@@ -21,7 +22,7 @@ from remit.model.phone import is_same_address
 from remit.model.task import Cue, Source, SourceKind
 from remit.settings.channels import Post
 from remit.settings.doors import ANY, START, Door, Folder, Hook
-from remit.store import conversations, cues, notices
+from remit.store import conversations, cues, notices, reviews
 from remit.store.cues import Arrival, Caps, Fate, Kept
 from remit.store.database import Tx
 from remit.store.inbound import Came
@@ -36,6 +37,7 @@ from remit.trigger.people import OwnerMail, Person
 from remit.wiring.door_plugs import DoorPlugs
 
 _RETRIES: Final = timedelta(days=1)
+_BY_MAIL: Final = "owner: by mail"
 _MOST_REF: Final = 400  # characters of an id that name a task
 
 
@@ -187,6 +189,9 @@ class Entrance:
         words: JsonMap = {"text": said.text, "reply_to": about[0] if about else None}
         came = Came(kept.ref, kept.door, words, kept.sender, kept.heard_at)
         if about is not None:
+            settled = await self._settled(kept.door, about[0], said.text)
+            if settled is not None:
+                return settled
             turn = await self._plugs.talk(came)
             return Begun(Fate.TALKED if turn else Fate.IGNORED, about[1])
         if not said.text.strip():
@@ -205,6 +210,25 @@ class Entrance:
             return Begun(Fate.STARTED, found.tasks[0].id)
         turn = await self._plugs.talk(came)
         return Begun(Fate.TALKED if turn else Fate.IGNORED)
+
+    async def _settled(self, channel: str, ref: str, text: str) -> Begun | None:
+        """What a mail decides that answers the message of one question; None if talk is to say."""
+        db = self._plugs.ground.db
+        question = await db.read(notices.question_in, channel, ref)
+        if question is None or not text.strip():
+            return None
+        try:
+            review = await db.read(reviews.get, question)
+            decision = short_answer.read_decision(review, text, _BY_MAIL)
+            if decision is None:
+                return None
+            if review.decision is None:
+                await self._plugs.decide(question, decision)
+            elif (review.decision.answer, review.decision.text) != (decision.answer, decision.text):
+                return Begun(Fate.IGNORED, review.task_id, "that question was answered before")
+        except (BadInput, Conflict, NotFound):
+            return None
+        return Begun(Fate.TALKED, review.task_id)
 
     def _reaches_owner(self, channel: str) -> bool:
         reach = self._plugs.contacts.find(None, channel)

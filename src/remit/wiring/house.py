@@ -234,7 +234,7 @@ def _house(frame: _Frame) -> House:
         talk=spoken,
         outfit=frame.fitted,
         calendars=Calendars(Joined(ground, ids, ears.intake.admit, contacts, keys.learn)),
-        doors=Doors(DoorPlugs(ground, keys, ears.intake, contacts, spoken.came)),
+        doors=Doors(DoorPlugs(ground, keys, ears.intake, contacts, spoken.came, inbox.decide)),
         told=told,
         priority=priority,
         recollection=frame.alike,

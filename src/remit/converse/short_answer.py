@@ -1,0 +1,29 @@
+"""What the owner decides with a few words in answer to one question, such as by mail."""
+
+from typing import Final
+
+from remit.converse.phrases import Table, words_of
+from remit.model.review import Answered, Decision, Review
+
+_WORDS: Final = Table(
+    {
+        Answered.APPROVE: "yes|yes please|ok|okay|approve|approved|go ahead|send it|do it"
+        "|ja|ja bitte|genehmigt|einverstanden|abschicken|sí|si|vale|de acuerdo|adelante|aprobado",
+        Answered.DECLINE: "no|no thanks|decline|declined|stop|don't|do not send it"
+        "|nein|nein danke|ablehnen|abgelehnt|no gracias|rechazado",
+        Answered.ARRIVED: "arrived|it arrived",
+        Answered.RESEND: "resend|send it again",
+        Answered.DROP: "drop|leave it out",
+    }
+)
+
+
+def read_decision(review: Review, text: str, by: str) -> Decision | None:
+    """The decision that words make on a question; None if it takes others."""
+    found = _WORDS.read(words_of(text))
+    choice = found[0] if found is not None and found[0] in review.options else None
+    if choice is not None and (choice is Answered.APPROVE or Answered.ANSWER not in review.options):
+        return Decision(choice, by=by)
+    if Answered.ANSWER in review.options:
+        return Decision(Answered.ANSWER, text, by=by)
+    return None
