@@ -123,3 +123,35 @@ async def test_where_nothing_waits_nobody_looks(tmp_path: Path) -> None:
     assert len(checks.seen) == 1
     assert await db.read(deferred.every) == []
     await db.close()
+
+
+async def test_one_batch_that_breaks_its_check_keeps_no_other_waiting(tmp_path: Path) -> None:
+    scene = Scene(tmp_path / "agent.db")
+    work, clock, checks = [ended(scene), ended(scene)], FrozenClock(), Checks()
+    ids, db = scene.ids, Moody(Sqlite(tmp_path / "agent.db"))
+    scene.close()
+    broken = ["main"]
+
+    async def check(batch: Batch, every: Sequence[Due]) -> tuple[Finding, ...]:
+        if batch.branch in broken:
+            raise RuntimeError("nobody foresaw this")
+        return await checks.check(batch, every)
+
+    loops = Background(clock.now, clock.sleep)
+    late = Deferred(db, clock, ids, UTC, check, loops)
+    for task, branch in zip(work, ("main", "next"), strict=True):
+        await late.put_off(task, branch, ("a.py",))
+    clock.advance(timedelta(days=2))
+    late.start()
+    await until(lambda: [each.name for each in loops.failing] == ["deferred checks"])
+    assert [batch.branch for batch in checks.seen] == ["next"]
+    broken.clear()
+
+    async def is_checked() -> bool:
+        clock.advance(timedelta(seconds=1))
+        return len(checks.seen) > 1
+
+    await until(is_checked)
+    assert [batch.branch for batch in checks.seen] == ["next", "main"]
+    await late.stop()
+    await db.close()

@@ -7,6 +7,7 @@ from typing import Final
 
 import pytest
 
+from remit.engine.local import DISPATCH
 from remit.errors import Conflict, IllegalMove, LeaseLost
 from remit.model.review import Answered
 from remit.model.run import Lease
@@ -125,3 +126,25 @@ async def test_a_score_that_breaks_is_asked_for_again_and_ends_nothing(
 
         await until(is_done)
     assert "could not be ranked" in caplog.text
+
+
+async def test_a_store_that_refuses_for_long_is_shown_and_work_goes_on_once_it_answers(
+    tmp_path: Path,
+) -> None:
+    async with Rig(tmp_path) as rig:
+        rig.db.broken = {"next_due", "unranked"}
+
+        def is_shown() -> bool:
+            rig.clock.advance(TROUBLE)
+            return [each.name for each in rig.house.background.failing] == [DISPATCH]
+
+        rig.house.engine.nudge()
+        await until(is_shown)
+        rig.db.broken.clear()
+        task = await rig.admit("a")
+
+        async def is_done() -> bool:
+            rig.clock.advance(TROUBLE)
+            return (await rig.get(task.id)).status is Status.COMPLETED
+
+        await until(is_done)

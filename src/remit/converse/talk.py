@@ -160,6 +160,8 @@ class Talk:
                 await self._write(turn, await self._safely(self._doer.think(told, seen)))
         except (NotFound, StoreTrouble):
             return  # put away meanwhile; or nothing can be written now, and it stays owed
+        except Exception:  # noqa: BLE001 - it is logged, and stays owed
+            _LOG.exception("The answer to a turn could not be written.")
 
     async def _done(self, seen: Scene) -> Told:
         return await self._doer.do(await self._meant(seen), seen)

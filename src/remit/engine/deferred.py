@@ -103,7 +103,14 @@ class Deferred:
     async def _settle(self) -> datetime | None:
         found = batches(await self._db.read(deferred.every))
         self._waits = self._waits or bool(found)
-        coming = [await self._close(batch, waits) for batch, waits in found.items()]
+        coming, failed = list[datetime | None](), list[Exception]()
+        for batch, waits in found.items():
+            try:
+                coming.append(await self._close(batch, waits))
+            except Exception as error:  # noqa: BLE001 - raised when the others had their turn
+                failed.append(error)
+        if failed:
+            raise failed[0]
         return min((at for at in coming if at is not None), default=None)
 
     async def _close(self, batch: Batch, waits: Sequence[Waiting]) -> datetime | None:

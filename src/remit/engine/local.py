@@ -33,6 +33,7 @@ DISPATCH: Final = "task dispatch"
 HEARTBEAT_LOOP: Final = "heartbeat"
 LONGEST_NAP: Final = 30.0  # so late may a clock be noticed that was set, or a machine that slept
 HEARTBEAT: Final = 15.0
+TROUBLES_PASSED_OVER: Final = 30  # tries in a row that the store may refuse, unsaid
 _PAGE: Final = 256  # tasks that are ranked at once
 _UNRANKED: Final = Ranking(Priority.MED, Rule("default", "the rules could not be applied"))
 _LOG: Final = logging.getLogger("remit.engine")
@@ -124,6 +125,7 @@ class LocalEngine:
     # Claiming -----------------------------------------------------------------------------------
 
     async def _dispatch(self) -> None:
+        troubles = 0  # in a row
         while not self._stopping:
             self._wake.clear()
             # One moment for all three questions: what falls due between two of them is not missed.
@@ -132,7 +134,11 @@ class LocalEngine:
                 if await self._rank(now) or await self._claim(now):
                     continue
                 due = await self._db.read(queue.next_due, now)
+                troubles = 0
             except StoreTrouble:
+                troubles += 1
+                if troubles > TROUBLES_PASSED_OVER:
+                    raise  # then it is seen that nothing starts any more, and why
                 await self._nap(TROUBLE_PAUSE)
                 continue
             if not self._legs and not self._weighed and not self._wake.is_set():
