@@ -199,10 +199,10 @@ def test_a_token_is_made_once_and_for_the_owner_alone(tmp_path: Path) -> None:
 
 
 def test_a_token_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
-    (tmp_path / "token").write_text("mine\n")
+    (tmp_path / "token").write_text("a-token-of-my-own-making\n")
     (tmp_path / "token").chmod(0o644)
 
-    assert token_of(tmp_path) == "mine"
+    assert token_of(tmp_path) == "a-token-of-my-own-making"
     assert (tmp_path / "token").stat().st_mode & 0o777 == 0o600
 
 

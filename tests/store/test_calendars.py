@@ -116,11 +116,10 @@ def test_a_task_that_has_not_begun_follows_its_event(scene: Scene) -> None:
     follow(scene, start())
     task_id = give(scene)
     scene.now += timedelta(minutes=1)
-    follow(scene, start(AT + 2 * HOUR, title="Trees", text="All of them", taint=Taint.PUBLIC))
+    follow(scene, start(AT + 2 * HOUR, title="Trees", text="All of them"))
 
     assert task(scene, task_id) == ("Trees", "new", AT + 2 * HOUR)
-    found = scene.do(tasks.get, task_id)
-    assert (found.instructions, found.taint) == ("All of them", Taint.PUBLIC)
+    assert scene.do(tasks.get, task_id).instructions == "All of them"
     whole(scene)
 
 
@@ -133,12 +132,16 @@ def test_what_the_owner_changed_is_left_where_the_event_did_not_change(scene: Sc
     assert task(scene, task_id) == ("My own words", "new", AT + 2 * HOUR)
 
 
-def test_only_the_taint_of_a_task_may_change(scene: Scene) -> None:
+@pytest.mark.parametrize("taint", [Taint.CONTACT, Taint.PUBLIC])
+def test_an_event_that_became_another_s_gets_a_task_of_its_own(scene: Scene, taint: Taint) -> None:
     follow(scene, start())
-    task_id = give(scene)
-    follow(scene, start(taint=Taint.CONTACT))
+    first = give(scene)
+    follow(scene, start(taint=taint))
+    second = give(scene)
 
-    assert scene.do(tasks.get, task_id).taint is Taint.CONTACT
+    assert task(scene, first)[1] == Status.CANCELLED
+    assert (first == second, held(scene).taint) == (False, taint)
+    whole(scene)
 
 
 @pytest.mark.parametrize("planned", [True, False])

@@ -23,9 +23,9 @@ SECRETS = {
 }
 NOT_SECRETS = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
-    "PWD": "/srv/app-2024/releases/20240101",
-    "OLDPWD": "/srv/anna",
-    "HOME": "/srv/anna",
+    "PWD": "/data/app-2024/releases/20240101",
+    "OLDPWD": "/data/anna",
+    "HOME": "/data/anna",
     "KEYBOARD_LAYOUT": "us-international",
     "KEY_LAYOUT": "us-international",
     "TOKENIZERS_PARALLELISM": "false",
