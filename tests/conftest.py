@@ -9,6 +9,7 @@ import asyncio
 import inspect
 import os
 import signal
+import time
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -29,6 +30,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # No test talks to a vendor: whatever keys this machine has, the tests do not know them.
 for _name in [name for name in os.environ if name.endswith(("_API_KEY", "_BASE_URL"))]:
     del os.environ[_name]
+
+# The owner's zone is that of the machine, unless set. Whatever it is here, tests are in UTC.
+if "FAKED_CLOCK" not in os.environ:
+    os.environ["TZ"] = "UTC"
+    time.tzset()
 
 
 @pytest.hookimpl(tryfirst=True)

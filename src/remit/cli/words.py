@@ -21,7 +21,8 @@ _STYLE: Final = {
 }
 _UNITS: Final = ((timedelta(days=1), "d"), (timedelta(hours=1), "h"), (timedelta(minutes=1), "min"))
 _LONG_AGO: Final = timedelta(days=14)
-_SAYING: Final = timedelta(seconds=2)  # so long after "in 3 days" was said it is still three
+_SAYING: Final = timedelta(seconds=2)  # so long after "in 5 minutes" was said it is still five
+_SAYING_SHARE: Final = 30  # and 2 hours less 4 minutes are nearer to "in 2 h" than to "in 1 h"
 _ANSWERS: Final = {
     Answered.APPROVE: "remit approve {id}",
     Answered.EDIT: "remit approve {id} --edit",
@@ -91,7 +92,8 @@ def relative(moment: datetime, now: datetime) -> str:
     if away > _LONG_AGO:
         return f"{moment.astimezone():%Y-%m-%d}"
     if moment > now:
-        return f"in {_span(away + _SAYING) or f'{max(1, round(away.total_seconds()))} s'}"
+        span = _span(away + max(_SAYING, away / _SAYING_SHARE))
+        return f"in {span or f'{max(1, round(away.total_seconds()))} s'}"
     span = _span(away)
     return f"{span} ago" if span else "just now"
 
