@@ -496,3 +496,10 @@ def test_lines_lists_and_columns_keep_their_shape() -> None:
     assert re.search(r'<td align="right"[^<>]*>2</td>', found)
     assert "<div" in found
     assert re.search(r'<p[^<>]* dir="auto"', found)  # whatever script a paragraph is in
+
+
+def test_the_address_of_a_page_is_no_part_of_a_subject() -> None:
+    assert subject_of("“Plan” needs you: Send it? http://127.0.0.1:7316/inbox/r-1") == (
+        "“Plan” needs you: Send it?"
+    )
+    assert subject_of("http://127.0.0.1:7316/inbox") == "(no subject)"

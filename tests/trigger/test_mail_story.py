@@ -257,6 +257,7 @@ async def test_an_answer_to_the_mail_of_a_question_settles_that_question_alone(
             await world.run()
             await world.house.herald.catch_up()
         first, second = await world.waiting()
+        assert second.id is not None
         kept = await house.came(mail_from(OWNER, quoted, **heads))
         again = await house.came(mail_from(OWNER, quoted, **heads))
         (left,) = await world.waiting()
