@@ -270,3 +270,14 @@ def test_who_listens_ticks_the_same_as_who_reads_the_reply(lines: list[str], siz
 
     asyncio.run(go())
     assert tuple(listener.done) == progress.ticked(text, 2)
+
+
+async def test_of_an_answer_that_is_never_taken_no_more_is_told() -> None:
+    listener = Listener()
+
+    await listener.progress.hear("one line " * 100_000 + "\n")
+    told = len(listener.told)
+    for _ in range(20):
+        await listener.progress.hear("more and more of it\n" * 50_000)
+
+    assert 0 < told == len(listener.told) < 1_000

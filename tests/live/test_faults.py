@@ -5,7 +5,9 @@ import time
 import pytest
 
 from remit import gate
-from remit.errors import Transient
+from remit.brain.held import KEPT_CHARS, MAX_ANSWER_CHARS
+from remit.brain.vendors import MAX_BODY_BYTES
+from remit.errors import Permanent, Transient
 from remit.model.reply import Deliverable, Prompt, Reply
 from tests.live.faults import FAULTS, GOOD, Comes, Fault
 from tests.live.place import Place, brain, say, warm
@@ -95,3 +97,39 @@ async def test_a_long_retry_after_is_left_to_the_engine_and_bounded(
     assert isinstance(outcome, Transient)
     assert outcome.after == 3600
     assert len(vendor.heard) == 1
+
+
+@pytest.mark.usefixtures("hurry")
+@STREAMED
+@pytest.mark.parametrize("place", Place)
+async def test_an_answer_that_does_not_end_is_broken_off_and_held(
+    place: Place, *, streams: bool
+) -> None:
+    await warm(place)
+    told = 0
+
+    async def hear(piece: str) -> None:
+        nonlocal told
+        told += len(piece)
+
+    async with Vendor() as vendor:
+        vendor.orders = [Order(Answer("- one, two and three\n" * 200_000 + GOOD))]
+        async with brain(vendor, place) as mind:
+            reply = await say(mind, Prompt("Parks?"), hear if streams else None)
+
+    assert reply.flaw is not None
+    assert "longer than 1,000,000 characters" in reply.flaw
+    assert len(reply.text) < KEPT_CHARS + 500
+    assert (reply.state, told <= MAX_ANSWER_CHARS) == ("", True)
+    assert not isinstance(gate.judge(reply, most=MOST), Deliverable)
+
+
+@pytest.mark.usefixtures("hurry")
+@STREAMED
+async def test_a_body_without_end_is_not_read_to_its_end(*, streams: bool) -> None:
+    await warm(Place.CHAT)
+    async with Vendor() as vendor:
+        vendor.orders = [Order(body=b"data: " + b"x" * MAX_BODY_BYTES)]
+        async with brain(vendor, Place.CHAT) as mind:
+            with pytest.raises(Permanent, match="more than 32,000,000 bytes for one answer"):
+                await say(mind, Prompt("Parks?"), _nowhere if streams else None)

@@ -1,8 +1,11 @@
 """The criteria of a text, from the owner's words: what they say, and nothing that they do not."""
 
+import re
+
 import pytest
 
 from remit.model.plan import Became, Clause
+from remit.plan import items as plan_items
 from remit.plan.items import items
 from remit.plan.spoken import LANGUAGES
 from remit.plan.written import criteria
@@ -196,3 +199,30 @@ def test_the_clauses_that_became_work_are_asked_and_no_others() -> None:
 
     assert found[0].pattern == "1. check flight prices\n2. find a hotel"
     assert found[0].description == "All 2 things that were asked are answered"
+
+
+@pytest.mark.parametrize("word", ["alpha, ", "price, ", "x and ", "the fee, ", "about pets, "])
+def test_each_thing_of_a_long_list_is_looked_at_a_fixed_number_of_times(
+    word: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = 0
+
+    class Counted:
+        def __init__(self, shape: re.Pattern[str]) -> None:
+            self._shape = shape
+
+        def search(self, text: str) -> re.Match[str] | None:
+            nonlocal looked
+            looked += 1
+            return self._shape.search(text)
+
+    for name in ("_FACT", "_OWN", "_ABOUT"):
+        monkeypatch.setattr(plan_items, name, Counted(getattr(plan_items, name)))
+    items("Find out about " + word * 2_000, ())
+
+    assert looked < 6 * 2_000
+
+
+@pytest.mark.parametrize("text", ["7" * 99_000, "word " * 19_000, " " * 99_000, "rechne " * 14_000])
+def test_no_request_of_the_longest_kind_stalls(text: str) -> None:
+    assert criteria(f"Find {text}", (), ("email",), can_read=True)

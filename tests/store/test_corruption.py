@@ -11,6 +11,7 @@ from remit.model.delivery import Accepted, Answer, Delivery, Refused, Unknown
 from remit.model.plan import Item
 from remit.model.status import Actor, Reason, Status
 from remit.store import audit, deliveries, events, home, reviews, search
+from remit.store.database import Params, Row
 from remit.store.search import Filter
 from tests.store.scene import BODY, DIGEST, Scene
 
@@ -63,6 +64,26 @@ def _sent(scene: Scene, answer: Answer | None) -> None:
     scene.do(deliveries.settle_send, claim.lease, first, attempt, answer, scene.now)
     review = scene.question(claim, Reason.APPROVAL, resume_to=Status.DELIVERING)
     scene.finish(claim, "wait", Status.NEEDS_REVIEW, by=Actor.COURIER, review=review)
+
+
+def test_the_audit_reads_a_file_in_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene = Scene(tmp_path / "agent.db")
+    populate(scene)
+    largest = 0
+    every = scene.tx.all
+
+    def counted(name: str, params: Params = ()) -> list[Row]:
+        nonlocal largest
+        found = every(name, params)
+        largest = max(largest, len(found)) if name.startswith(("audit", "list_d")) else largest
+        return found
+
+    monkeypatch.setattr(scene.tx, "all", counted)
+    monkeypatch.setattr(audit, "_PAGE", 4)
+
+    assert list(audit.complaints(scene.tx)) == []
+    assert 0 < largest <= 4 * 4  # of four tasks, all that was told of their sends
+    scene.close()
 
 
 def read(path: Path) -> object:
