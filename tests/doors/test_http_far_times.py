@@ -68,7 +68,11 @@ def test_a_stored_series_at_the_end_of_time_takes_no_page_down(
         assert answers[path][0] == 200
     assert "An oven of old" in answers["/tasks"][1]
     assert "An oven of old" in answers["/api/series"][1]
-    assert served.do(served.house.db.read(_complaints)) == []
+
+    async def complaints() -> list[str]:
+        return await served.house.db.read(_complaints)
+
+    assert served.do(complaints()) == []
 
 
 _DAYS = ("9999-12-31", "0001-01-01", "9999-01-01", "2026-03-02")

@@ -114,7 +114,8 @@ def test_no_two_texts_take_long_to_compare(
             self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
         ) -> Match:
             nonlocal steps
-            steps += sum(len(self.b2j.get(each, ())) + 1 for each in self.a[alo:ahi])
+            places: dict[str, list[int]] = vars(self)["b2j"]
+            steps += sum(len(places.get(each, ())) + 1 for each in vars(self)["a"][alo:ahi])
             return super().find_longest_match(alo, ahi, blo, bhi)
 
     monkeypatch.setattr(markup, "SequenceMatcher", Counted)

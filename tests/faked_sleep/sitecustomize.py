@@ -5,9 +5,11 @@ On the path of Python processes only during `python -m tests.faked_clocks`.
 
 import select
 import time
+from typing import SupportsIndex
 
 
-def _sleep(seconds: float) -> None:
+def _sleep(seconds: float | SupportsIndex, /) -> None:
+    seconds = float(seconds)
     if seconds < 0:
         message = "sleep length must be non-negative"
         raise ValueError(message)

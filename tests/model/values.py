@@ -22,7 +22,7 @@ _NEVER_STORED = frozenset({Caller, Move})
 FREE = get_type_hints(text_of)["value"]  # what `Json` says: anything
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
-MOMENTS = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30), timezones=st.just(UTC)).map(  # noqa: DTZ001 - hypothesis adds the zone
+MOMENTS = st.datetimes(datetime(1, 1, 10), datetime(9999, 12, 20), timezones=st.just(UTC)).map(  # noqa: DTZ001 - hypothesis adds the zone
     lambda moment: moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 )
 JSON: st.SearchStrategy[Json] = st.recursive(

@@ -4,7 +4,7 @@ The text is read once, event by event, and the tree is built without recursion. 
 is refused at the first line that breaks a rule, whatever follows it.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -142,7 +142,8 @@ class _Tree:
     def build(self, events: "Iterable[yaml.Event]") -> YamlPart:
         yaml = self._yaml
         for event in events:
-            at = YamlPart(self._top.file, event.start_mark.line + 1, None, self._top.field)
+            line = event.start_mark.line + 1 if event.start_mark is not None else 1
+            at = YamlPart(self._top.file, line, None, self._top.field)
             if isinstance(event, yaml.NodeEvent):
                 if event.anchor is not None:
                     raise at.bad("points elsewhere; write it out instead")
@@ -157,6 +158,8 @@ class _Tree:
         if isinstance(event, self._yaml.ScalarEvent):
             self._add(self._scalar(event, at))
             return
+        if not isinstance(event, self._yaml.CollectionStartEvent):
+            raise at.bad("points elsewhere; write it out instead")
         is_list = isinstance(event, self._yaml.SequenceStartEvent)
         _known_kind(event.tag or _TAG + ("seq" if is_list else "map"), at)
         if len(self._open) >= self._max_depth:
@@ -167,7 +170,8 @@ class _Tree:
     def _scalar(self, event: "yaml.ScalarEvent", at: YamlPart) -> YamlPart:
         tag = event.tag
         if tag is None or tag == "!":
-            tag = self._resolver.resolve(self._yaml.ScalarNode, event.value, event.implicit)
+            resolve: Callable[..., str] = self._resolver.resolve
+            tag = resolve(self._yaml.ScalarNode, event.value, event.implicit)
         kind = _known_kind(tag, at)
         if self._quote_booleans and kind == "bool":
             means = "true" if event.value.casefold() in ("yes", "on", "true") else "false"
