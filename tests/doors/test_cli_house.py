@@ -1,14 +1,19 @@
 """The house itself: its health, its backups, its journal, its completion scripts."""
 
+import asyncio
 import json
 import sqlite3
 import stat
 from contextlib import closing
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 
 from remit.cli.main import run
+from remit.settings import Settings
+from remit.trigger import command
+from remit.wiring import opened
 from tests.doors.terminal import Terminal
 
 
@@ -106,6 +111,36 @@ def test_a_changed_byte_is_found_by_the_audit(tmp_path: Path) -> None:
     assert "as it was written: 1 event" in before.err
     assert after.code == 1
     assert "is not what was admitted" in after.out
+
+
+def test_the_audit_raises_no_alarm_while_remit_writes_and_finds_a_change_all_the_same(
+    tmp_path: Path,
+) -> None:
+    seat, stop, written = Terminal(tmp_path), Event(), [0]
+    seat.given(*(f"Task {n}" for n in range(300)))
+
+    async def write() -> None:
+        async with opened(Settings(home=seat.home), channels={}) as house:
+            while not stop.is_set():
+                written[0] += 1
+                cue = command.cue("Busy", ref=f"busy-{written[0]}", channel="dashboard")
+                task = await house.intake.admit(cue)
+                await house.owner.cancel(task.id)
+
+    writer = Thread(target=lambda: asyncio.run(write()))
+    writer.start()
+    try:
+        said = [seat.run("audit", "verify") for _ in range(8)]
+    finally:
+        stop.set()
+        writer.join()
+
+    assert written[0] > len(said)
+    assert [(each.code, each.out) for each in said] == [(0, "")] * 8
+    with closing(sqlite3.connect(seat.home / "agent.db")) as connection:
+        connection.execute("UPDATE tasks SET title = 'Sooner' WHERE title = 'Busy' AND no > 1")
+        connection.commit()
+    assert "put the newest backup in place" in seat.run("audit", "verify").err
 
 
 def test_logs_are_written_anew_from_the_journal(tmp_path: Path) -> None:

@@ -117,6 +117,7 @@ async def test_after_a_restore_a_mail_that_may_have_been_answered_waits_for_a_wo
         (review,) = await asked(world)
         assert (review.task_id, task.source.ref) == (task.id, "<done@home.example>")
 
+        world.clock.advance(WAIT)
         await asyncio.to_thread(sent, server, "fresh")
         assert await watch(world).look() == 1
         assert len(await asked(world)) == 1  # what comes after the first look is new

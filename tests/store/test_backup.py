@@ -115,7 +115,7 @@ def test_a_restored_file_holds_back_what_may_be_done_already(
     populated.admit("After the backup")
     populated.close()
 
-    held = backup.restore(saved, populated.path, AT + DAY)
+    held = backup.restore(saved, populated.path, AT + DAY).paused
 
     scene = Scene(populated.path)
     now = {task: scene.get(task) for task in _ids(scene)}
@@ -360,7 +360,7 @@ async def test_after_a_restore_nothing_goes_out_unattended_that_may_be_out_alrea
         assert [parcel.body for parcel in outbox.sent] == ["Soon."]
 
     # What was planned for soon is held; what was in doubt is a question already.
-    assert backup.restore(saved, folder / "agent.db", now) == 1
+    assert backup.restore(saved, folder / "agent.db", now) == backup.Held(1, 0)
 
     async with World(folder, channels={"outbox": outbox}, start=now) as world:
         await world.run(5 * DAY)

@@ -7,5 +7,5 @@ SELECT * FROM tasks INDEXED BY tasks_by_status
    AND NOT EXISTS (
      SELECT 1 FROM tasks AS other
       WHERE other.session_id = tasks.session_id AND other.worker IS NOT NULL)
- ORDER BY due_at, no
+ ORDER BY no
  LIMIT :limit;
