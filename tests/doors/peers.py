@@ -25,6 +25,10 @@ def meta(can: "JsonMap | None" = None, version: Json = VERSION) -> JsonMap:
 class Peers(Besieged):
     """A house at work, and agents that come to it."""
 
+    def _listens(self, url: str) -> None:
+        super()._listens(url)
+        self.url = url  # agents call 127.0.0.1, not the pages
+
     def __init__(self, home: Path) -> None:
         super().__init__(home)
         self._secrets: dict[str, str] = {}
