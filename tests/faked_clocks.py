@@ -81,10 +81,11 @@ def set_clock(test: str) -> None:
 
 
 def _offset(name: str, test: str, current: float) -> str:
+    """All tests of a file have one moment, because programs that they share keep their clock."""
     moments = CLOCKS[name][1]
-    chance = zlib.crc32(test.encode())
-    moment = datetime.fromisoformat(moments[chance % len(moments)]).replace(tzinfo=UTC)
-    before = SECONDS_BEFORE[chance // len(moments) % len(SECONDS_BEFORE)]
+    chosen = moments[zlib.crc32(test.partition("::")[0].encode()) % len(moments)]
+    moment = datetime.fromisoformat(chosen).replace(tzinfo=UTC)
+    before = SECONDS_BEFORE[zlib.crc32(test.encode()) % len(SECONDS_BEFORE)]
     return f"{current + moment.timestamp() - before - time.time():+.3f}"
 
 

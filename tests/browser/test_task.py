@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from playwright.sync_api import APIResponse, Page, Route, expect
+from playwright.sync_api import Page, Route, expect
 
 from remit.model.codec import Json, JsonMap
 from remit.model.status import Status
@@ -115,13 +115,17 @@ def test_what_happens_while_a_part_is_being_drawn_is_drawn_too(
 ) -> None:
     task = begun(site, "Compare three offers", "Read the offers", "Compare them")
     page = visit(f"/tasks/{task}")
-    held: list[tuple[Route, APIResponse]] = []
+    held: list[tuple[Route, str]] = []
     released = False
 
     def keep(route: Route) -> None:
-        answer = route.fetch()
-        route.fulfill(response=answer) if released else held.append((route, answer))
+        text = site.client.get(route.request.url, headers={"Cookie": cookie}).text
+        route.fulfill(body=text, content_type="text/html") if released else held.append(
+            (route, text)
+        )
 
+    (kept,) = page.context.cookies()
+    cookie = f"{kept['name']}={kept['value']}"
     page.route("**/part/body*", keep)
     log = page.get_by_role("log")
     site.do(puppet.say("✓ STEP 1: read all three"))
@@ -129,8 +133,8 @@ def test_what_happens_while_a_part_is_being_drawn_is_drawn_too(
     site.do(puppet.say("✓ STEP 2: held them against each other"))
     expect(log.get_by_text("held them against")).to_be_visible()
     released = True
-    for route, answer in held:
-        route.fulfill(response=answer)
+    for route, text in held:
+        route.fulfill(body=text, content_type="text/html")
     expect(page.get_by_role("region", name="Work").get_by_text("2 of 2")).to_be_visible()
 
 
