@@ -1,20 +1,23 @@
 """The house itself: its health, its backups, its journal, its completion scripts."""
 
-import asyncio
 import json
 import sqlite3
 import stat
+from collections import Counter
 from contextlib import closing
+from itertools import cycle
 from pathlib import Path
 from threading import Event, Thread
 
 import pytest
 
 from remit.cli.main import run
-from remit.settings import Settings
-from remit.trigger import command
-from remit.wiring import opened
+from remit.model.ids import TaskId
+from remit.model.status import Status
+from remit.store import moves, rows, tasks
+from remit.store.connection import SqliteTx, connect
 from tests.doors.terminal import Terminal
+from tests.store.scene import AT
 
 
 def verdicts(seat: Terminal) -> dict[str, str]:
@@ -113,32 +116,39 @@ def test_a_changed_byte_is_found_by_the_audit(tmp_path: Path) -> None:
     assert "is not what was admitted" in after.out
 
 
+def _write_on(path: Path, stop: Event, written: Counter[str]) -> None:
+    """Write as Remit does at work: whole transactions, one after another."""
+    with closing(connect(path)) as connection:
+        tx = SqliteTx(connection)
+        ids = [TaskId(str(row["id"])) for row in tx.ask("SELECT id FROM tasks")]
+        for task_id in cycle(ids):
+            if stop.wait(0.001):
+                return
+            tx.begin()
+            ready = rows.task(tasks.find_row(tx, task_id)).status is not Status.PAUSED
+            (moves.pause if ready else moves.resume)(tx, task_id, AT)
+            tx.commit()
+            written["moves"] += 1
+
+
 def test_the_audit_raises_no_alarm_while_remit_writes_and_finds_a_change_all_the_same(
     tmp_path: Path,
 ) -> None:
-    seat, stop, written = Terminal(tmp_path), Event(), [0]
-    seat.given(*(f"Task {n}" for n in range(300)))
-
-    async def write() -> None:
-        async with opened(Settings(home=seat.home), channels={}) as house:
-            while not stop.is_set():
-                written[0] += 1
-                cue = command.cue("Busy", ref=f"busy-{written[0]}", channel="dashboard")
-                task = await house.intake.admit(cue)
-                await house.owner.cancel(task.id)
-
-    writer = Thread(target=lambda: asyncio.run(write()))
+    seat, stop, path = Terminal(tmp_path), Event(), tmp_path / "home" / "agent.db"
+    seat.given(*(f"Task {n}" for n in range(100)))
+    written = Counter[str]()
+    writer = Thread(target=_write_on, args=(path, stop, written))
     writer.start()
     try:
-        said = [seat.run("audit", "verify") for _ in range(8)]
+        said = [seat.run("audit", "verify") for _ in range(5)]
     finally:
         stop.set()
         writer.join()
 
-    assert written[0] > len(said)
-    assert [(each.code, each.out) for each in said] == [(0, "")] * 8
-    with closing(sqlite3.connect(seat.home / "agent.db")) as connection:
-        connection.execute("UPDATE tasks SET title = 'Sooner' WHERE title = 'Busy' AND no > 1")
+    assert written["moves"] > len(said)
+    assert [(each.code, each.out) for each in said] == [(0, "")] * 5
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE tasks SET title = 'Sooner' WHERE no = 1")
         connection.commit()
     assert "put the newest backup in place" in seat.run("audit", "verify").err
 

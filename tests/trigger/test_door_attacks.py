@@ -48,8 +48,12 @@ END:VCALENDAR
 async def unharmed(house: MailHouse, book: str) -> None:
     """Nothing was sent to anybody else; nobody was added; who reads what is as it was."""
     for task in await house.tasks():
-        assert {(each.channel, each.recipient) for each in task.delivery} <= {("dashboard", None)}
-    assert house.post.tried == []
+        # To the owner alone: by mail, if it was ordered so.
+        assert {(each.channel, each.recipient) for each in task.delivery} <= {
+            ("dashboard", None),
+            ("post", None),
+        }
+    assert {each.recipient for each in house.post.tried} <= {None}
     assert (house.home / "contacts.yaml").read_text() == book
 
 

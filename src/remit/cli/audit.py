@@ -30,7 +30,7 @@ def verify(*, json: AsJson = False) -> int:
     """Walk the journal's chain of hashes and compare every task with it."""
     path = home_of(os.environ) / "agent.db"
     # Remit may be at work: without one snapshot for all of it, what it writes looks like damage.
-    with glance(path) as tx, progress.working("Reading the journal"):
+    with glance(path) as tx, tx.snapshot(), progress.working("Reading the journal"):
         found, told = list(store_audit.complaints(tx)), events.last(tx)
     if json:
         out.emit({"whole": not found, "events": told, "complaints": list[Json](found)})

@@ -69,6 +69,8 @@ async def log(call: Call) -> Answer:
 async def change(call: Call) -> Answer:
     """The owner's word on a task that may be at work right now, or a change before it is."""
     body, owner = call.read(Change), call.owner
+    if not body.model_fields_set - {"action"} and body.action is None:
+        raise BadInput("Give an action, or what is to be changed.", field="action")
     await call.house.db.read(call.access.check_finds, call.task_id)
     if body.action is None:
         return await _edit(call, body)
