@@ -1,11 +1,11 @@
 """One event or to-do as it is written: its start, its length, its rules, and what it changes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from typing import Final
 
 from remit.trigger.calendar import rules, values
-from remit.trigger.calendar.lines import Component
+from remit.trigger.calendar.lines import Component, Line
 from remit.trigger.calendar.rules import Rule
 from remit.trigger.calendar.values import Extra, Span, Stamp
 from remit.trigger.calendar.words import Flag, Kind, Limits, Unfit
@@ -40,14 +40,13 @@ def read(component: Component, zones: Zones, home: tzinfo, limits: Limits) -> En
     """Read an event or a to-do; raise Unfit if it cannot be kept to the letter."""
     if component.fault:
         raise Unfit(component.fault)
-    if component.first("EXRULE"):
+    if _written(component, "EXRULE"):
         raise Unfit("it has an EXRULE, which RFC 5545 took out; EXDATE would be understood")
     kind = _KINDS[component.name]
     start, length = _times(component, kind, zones, home)
     replaces, onward = _replaces(component, zones)
-    written = component.every("RRULE")
-    if replaces and written:
-        raise Unfit("a change of one occurrence repeats by a rule of its own, which has no meaning")
+    # A change of one occurrence does not repeat, whatever rule a client copied into it.
+    written = [] if replaces else _written(component, "RRULE")
     if len(written) > limits.rules:
         raise Unfit(f"it has {len(written)} rules; at most {limits.rules} are taken")
     summary, description, flags = _said(component, kind, limits)
@@ -69,7 +68,12 @@ def read(component: Component, zones: Zones, home: tzinfo, limits: Limits) -> En
 
 
 def measure(start: Stamp, end: Stamp, home: tzinfo) -> Span:
-    """How long it is from a start to an end; raise Unfit if the end comes first."""
+    """How long it is from a start to an end; raise Unfit if the end comes first.
+
+    A start with a time and an end that is only a day: it may last until that day is over.
+    """
+    if end.day and not start.day:
+        end = replace(start, wall=end.wall + timedelta(days=1))
     if start.day != end.day:
         raise Unfit(f"it starts {start} and ends {end}: one is a day and the other a time")
     if start.day:
@@ -96,22 +100,40 @@ def _times(component: Component, kind: Kind, zones: Zones, home: tzinfo) -> tupl
     start, end = _stamp(component, "DTSTART", zones), _stamp(component, ends, zones)
     if start is None and kind is Kind.TODO:
         start = end  # a to-do that is only due starts then: nothing says that it may earlier
+    if start and end and start.day and not end.day and kind is Kind.TODO:
+        start = _due(start, end, repeats=bool(_written(component, "RRULE", "RDATE")))
     if start is None:
         wants = "DTSTART" if kind is Kind.EVENT else "DTSTART or DUE"
         raise Unfit(f"it has no {wants}, so nothing says when it starts")
     if end is not None:
         return start, measure(start, end, home)
-    lasts = component.first("DURATION")
+    lasts = _written(component, "DURATION")
     if lasts:
-        length = values.span(lasts.value)
+        length = values.span(lasts[0].value)
         if start.day and length.rest:
             raise Unfit(f"it starts {start}, a day, and lasts hours; days would be understood")
         return start, length
     return start, _ONE_DAY if start.day and kind is Kind.EVENT else Span()
 
 
+def _due(start: Stamp, due: Stamp, *, repeats: bool) -> Stamp:
+    """When a to-do starts that has a day to start on and a time to be done by.
+
+    It starts when it is due. If it repeats, its rule counts the days it starts on, and each of
+    them has the time that it is due at.
+    """
+    if due.wall + timedelta(days=1) < start.wall:  # zones may be a day apart
+        raise Unfit(f"it is due ({due}) before it starts ({start})")
+    return replace(due, wall=datetime.combine(start.wall, due.wall.time())) if repeats else due
+
+
+def _written(component: Component, *names: str) -> list[Line]:
+    """The properties of these names that say something; clients leave empty ones behind."""
+    return [line for name in names for line in component.every(name) if line.value.strip("; ")]
+
+
 def _stamp(component: Component, name: str, zones: Zones) -> Stamp | None:
-    line = component.first(name)
+    line = next(iter(_written(component, name)), None)
     return values.stamp(line.value, line.params, zones) if line else None
 
 

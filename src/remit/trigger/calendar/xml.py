@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from typing import Final, TypeAlias
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote_to_bytes, urlsplit
 from xml.etree.ElementTree import Element, ParseError
 from xml.sax.saxutils import escape
 
@@ -17,7 +17,7 @@ DAV: Final = "{DAV:}"
 CALDAV: Final = "{urn:ietf:params:xml:ns:caldav}"
 MOST_BYTES: Final = 32 * 1024 * 1024
 _MOST_MARKS: Final = 1_500_000  # `<` in one answer: an element costs a hundred times its bytes
-_PATH_SAFE: Final = "/:@!$&'()*+,;=-._~"
+_PATH_SAFE: Final = ":@!$&'()*+,;=-._~"
 _NAMES: Final = 'xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"'
 
 
@@ -72,8 +72,12 @@ def href_in(root: Answer, tag: str) -> str | None:
 
 
 def path_of(address: str) -> str:
-    """An address as we name it: its path, in one spelling whatever the server escapes."""
-    return quote(unquote(urlsplit(address).path), safe=_PATH_SAFE)
+    """An address as we name it: its path, in one spelling whatever the server escapes.
+
+    An escaped slash stays escaped, for it is part of a name and parts no folders.
+    """
+    parts = urlsplit(address).path.split("/")
+    return "/".join(quote(unquote_to_bytes(part), safe=_PATH_SAFE) for part in parts)
 
 
 def propfind(*properties: str) -> bytes:
