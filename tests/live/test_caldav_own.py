@@ -153,6 +153,40 @@ async def test_a_box_that_is_ticked_is_noted_and_set_back(server: Server, tmp_pa
         assert told[-1]["what"] == "ticked in the calendar, which changes nothing"
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("STATUS:NEEDS-ACTION", "STATUS:COMPLETED"),
+        ("PRIORITY:9", "PRIORITY:1"),
+        ("SUMMARY:Greet mum", "SUMMARY:Greet dad"),
+    ],
+)
+async def test_what_is_set_back_is_newer_than_what_the_phone_wrote(
+    server: Server, tmp_path: Path, change: tuple[str, str]
+) -> None:
+    """A client takes what has the higher SEQUENCE, and of two with the same the later DTSTAMP."""
+    async with mirrored(server, tmp_path) as (world, written, phone):
+        task = await world.add("Greet mum", at=NINE + 50 * HOUR)
+        await written.write()
+        await written.look()
+        await world.run(HOUR)
+        body = (await phone.dav.get(phone.at(task.id))).body
+        theirs = {name: glean.value(body, name) for name in ("SEQUENCE", "DTSTAMP")}
+        raised = body.replace(f"SEQUENCE:{theirs['SEQUENCE']}", "SEQUENCE:86400")
+        await phone.write(task.id, raised.replace(*change))
+
+        assert await written.look() == 1
+        await written.write()  # of the note in the log: it must not take the number back
+        assert change[0] in (await phone.dav.get(phone.at(task.id))).body
+        assert int(await _said(phone, task.id, "SEQUENCE")) > 86400
+        for name in ("DTSTAMP", "LAST-MODIFIED"):
+            assert await _said(phone, task.id, name) == f"{world.now:%Y%m%dT%H%M%SZ}"
+            assert await _said(phone, task.id, name) > theirs["DTSTAMP"]
+        assert "in the calendar, which changes nothing" in str(
+            [event.data for event in await world.history(task.id)][-1]["what"]
+        )
+
+
 async def test_what_a_phone_changed_meanwhile_does_not_stop_us(
     server: Server, tmp_path: Path
 ) -> None:

@@ -1,7 +1,8 @@
 """A thin CalDAV client: what a trigger needs and no more.
 
 Nothing is ever expanded or searched by the server: servers disagree there with each other and with
-the standard. No redirect leaves the host, so that a password goes to nobody else.
+the standard. The password goes to the host that the owner named, and to another one only over
+TLS and if it lies in the same registered domain: iCloud keeps the calendars of each account there.
 """
 
 import asyncio
@@ -15,6 +16,7 @@ import httpx2
 
 from remit.errors import Permanent, Transient
 from remit.trigger.calendar import xml
+from remit.trigger.calendar.hosts import is_same_domain
 from remit.trigger.calendar.xml import CALDAV, DAV, Said
 
 Password: TypeAlias = Callable[[], str]  # asked at each use, so a renewed one needs no restart
@@ -104,7 +106,8 @@ class Dav:
     def __init__(self, place: Place, *, seconds: float = SECONDS) -> None:
         self._place = place
         self._seconds = seconds
-        self._digest = False
+        self._root = place.url  # where paths are asked for: the host that keeps the calendars
+        self._digest: set[str] = set()  # hosts that want it
         near = urlsplit(place.url).hostname in _LOCAL
         self._http = httpx2.AsyncClient(
             transport=httpx2.AsyncHTTPTransport(retries=0) if near else None,
@@ -126,6 +129,7 @@ class Dav:
         )
         body, _ = await self._ask("PROPFIND", home, asked, depth="1")
         found = xml.responses(xml.parse(body, self._who), self._who)
+        self._root = home
         return [
             Calendar(each.path, each.name or each.path.rstrip("/").rpartition("/")[2], each.kinds)
             for each in found
@@ -180,7 +184,7 @@ class Dav:
     async def _home(self) -> str:
         """Where the calendars lie; the address itself, if the server names no other."""
         principal = None
-        for start in (self._place.url, "/.well-known/caldav"):
+        for start in (self._place.url, urljoin(self._place.url, "/.well-known/caldav")):
             try:
                 principal = await self._named(start, "<current-user-principal/>", DAV)
             except (Gone, Declined):
@@ -239,17 +243,24 @@ class Dav:
     # The wire -----------------------------------------------------------------------------------
 
     def _within(self, url: str) -> str:
-        """An address on the owner's host, or nothing: a password is for nobody else."""
-        ours, theirs = httpx2.URL(self._place.url), httpx2.URL(urljoin(self._place.url, url))
-        if (ours.scheme, ours.host, ours.port) != (theirs.scheme, theirs.host, theirs.port):
-            said = f"{self._who} leads to another host, {theirs.host!r:.80}"
-            raise Permanent(f"{said}; if that is right, give its address in the settings.")
+        """An address that may be sent the password; any other one is refused."""
+        root = urlsplit(self._root)
+        whole = f"{root.scheme}://{root.netloc}{url}" if url[:1] == "/" else urljoin(self._root, url)
+        ours, theirs = httpx2.URL(self._place.url), httpx2.URL(whole)
+        same = (ours.scheme, ours.host, ours.port) == (theirs.scheme, theirs.host, theirs.port)
+        safe = ours.scheme == theirs.scheme == "https" and theirs.port in (None, ours.port)
+        if not same and not (safe and is_same_domain(ours.host, theirs.host)):
+            raise Permanent(
+                f"{self._who} ({ours.host}) leads to another host, {theirs.host!r:.80}, "
+                "which is not sent your password; if that is right, put its address as `url` "
+                f"under [calendars.{self._place.name}] in settings.toml."
+            )
         return str(theirs)
 
-    def _auth(self) -> httpx2.Auth | None:
+    def _auth(self, url: str) -> httpx2.Auth | None:
         if not self._place.user:
             return None
-        kind = httpx2.DigestAuth if self._digest else httpx2.BasicAuth
+        kind = httpx2.DigestAuth if httpx2.URL(url).host in self._digest else httpx2.BasicAuth
         return kind(self._place.user, self._place.password())
 
     async def _ask(
@@ -262,7 +273,7 @@ class Dav:
         headers: Mapping[str, str] | None = None,
         kind: str = _XML,
     ) -> tuple[bytes, httpx2.Response]:
-        """One exchange: redirects within the host are followed, a wish for digest is met."""
+        """One exchange: redirects to where we may go are followed, a wish for digest is met."""
         target = self._within(url)
         told = {"depth": depth, "content-type": kind, **(headers or {})}
         for _ in range(_MOST_HOPS + 1):
@@ -270,7 +281,7 @@ class Dav:
             if answer.status_code in _REDIRECTS and method in ("PROPFIND", "GET", "REPORT"):
                 target = self._within(urljoin(target, answer.headers.get("location", "")))
             elif self._wants_digest(answer):
-                self._digest = True
+                self._digest.add(answer.url.host)
             else:
                 self._judge(method, answer, body)
                 return body, answer
@@ -283,7 +294,7 @@ class Dav:
             async with (
                 asyncio.timeout(self._seconds),
                 self._http.stream(
-                    method, url, content=content, headers=headers, auth=self._auth()
+                    method, url, content=content, headers=headers, auth=self._auth(url)
                 ) as answer,
             ):
                 return await self._read(answer), answer
@@ -304,7 +315,9 @@ class Dav:
     def _wants_digest(self, answer: httpx2.Response) -> bool:
         asked = answer.headers.get("www-authenticate", "").lower()
         return answer.status_code == HTTPStatus.UNAUTHORIZED and (
-            bool(self._place.user) and not self._digest and asked.startswith("digest")
+            bool(self._place.user)
+            and answer.url.host not in self._digest
+            and asked.startswith("digest")
         )
 
     def _judge(self, method: str, answer: httpx2.Response, body: bytes) -> None:

@@ -33,14 +33,20 @@ _HALF_DONE: Final = 99
 Event = tuple[str, datetime, str, str]  # uid, start, title, description
 
 
-def todo(task: Task) -> str:
-    """A task as a to-do: how it stands, how far it is, and a mark that it is ours."""
+def todo(task: Task, *, above: int = -1) -> str:
+    """A task as a to-do: how it stands, how far it is, and a mark that it is ours.
+
+    SEQUENCE counts seconds, so it rises with every change; it is higher than `above`, too. Clients
+    that have seen the same or a higher one keep what they have.
+    """
+    sequence = int((task.last_updated - task.created_at).total_seconds())
     lines = [
         "BEGIN:VTODO",
         f"UID:{task.id}",
         f"DTSTAMP:{_utc(task.last_updated)}",
         f"CREATED:{_utc(task.created_at)}",
         f"LAST-MODIFIED:{_utc(task.last_updated)}",
+        f"SEQUENCE:{max(sequence, above + 1, 0)}",
         f"SUMMARY:{_text(task.title)}",
         f"DESCRIPTION:{_text(_described(task))}",
         f"STATUS:{status(task)}",

@@ -30,6 +30,8 @@ OLDEST: Final = timedelta(days=90)  # what ended longer ago is taken out
 _A_DAY: Final = timedelta(days=1)
 _PAGE: Final = 1_000
 _TRIES: Final = 3
+_CHANGED: Final = "changed in the calendar, which changes nothing"
+_MAX_SEQUENCE: Final = 2_000_000_000  # clients keep it in 32 bits
 
 
 class Mirror:
@@ -109,17 +111,19 @@ class Mirror:
         return len(old)
 
     async def _set_right(self, copy: Copy) -> None:
+        """Write how the task stands over what somebody changed, so that their clients notice."""
         with suppress(Gone):
             found = await self._dav.get(self._href(copy.task_id))
             stands = glean.value(found.body, "STATUS")
             task = await self._db.read(tasks.get, copy.task_id)
-            if stands != ics.status(task):
-                told: JsonMap = {"what": "ticked in the calendar, which changes nothing"}
-                await self._db.write(
-                    mirror.note, task.id, told | {"status": stands[:20]}, self._clock.now()
-                )
+            ticked = stands != ics.status(task)
+            what = "ticked in the calendar, which changes nothing" if ticked else _CHANGED
+            told: JsonMap = {"what": what} | ({"status": stands[:20]} if ticked else {})
+            await self._db.write(mirror.note, task.id, told, self._clock.now())
+            # The note is the task's last change now: the to-do is newer than what they wrote.
+            task = await self._db.read(tasks.get, copy.task_id)
             # Its digest is another one then, so it is written whatever it was before.
-            await self._put(task, Copy(copy.task_id, found.etag, ""))
+            await self._put(task, Copy(copy.task_id, found.etag, ""), above=_sequence(found.body))
 
     async def _write_task(self, task_id: TaskId) -> bool:
         try:
@@ -135,9 +139,9 @@ class Mirror:
             return await self._take_out(copy)
         return await self._put(task, copy)
 
-    async def _put(self, task: Task, copy: Copy | None) -> bool:
-        body = ics.todo(task)
-        digest = hashlib.sha256(body.encode()).hexdigest()
+    async def _put(self, task: Task, copy: Copy | None, *, above: int = -1) -> bool:
+        body, plain = ics.todo(task, above=above), ics.todo(task)
+        digest = hashlib.sha256(plain.encode()).hexdigest()
         if copy is not None and copy.digest == digest:
             return False
         etag = copy.etag if copy is not None else None
@@ -171,6 +175,12 @@ class Mirror:
 
     def _href(self, task_id: TaskId) -> str:
         return f"{self._path}{task_id}.ics"
+
+
+def _sequence(body: str) -> int:
+    """The SEQUENCE of a to-do as somebody wrote it; one that is no sensible number counts as 0."""
+    said = glean.value(body, "SEQUENCE")
+    return min(int(said), _MAX_SEQUENCE) if said.isdecimal() and said.isascii() else 0
 
 
 def _task_of(path: str) -> TaskId | None:
