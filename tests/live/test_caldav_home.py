@@ -1,4 +1,4 @@
-"""The calendars of an account on another host: followed in the same domain, refused anywhere else."""
+"""Calendars on another host than the owner named: followed in the same domain, else refused."""
 
 import asyncio
 from pathlib import Path
@@ -62,7 +62,9 @@ class Elsewhere(Scripted):
             ("calendar-home-set", self._home),
         ):
             if asked in body:
-                space = "" if asked.startswith("current") else ' xmlns="urn:ietf:params:xml:ns:caldav"'
+                space = (
+                    "" if asked.startswith("current") else ' xmlns="urn:ietf:params:xml:ns:caldav"'
+                )
                 inner = f'<{asked}{space}><href xmlns="DAV:">{found}</href></{asked}>'
                 await self._say(
                     writer,

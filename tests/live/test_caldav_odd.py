@@ -1,4 +1,4 @@
-"""What clients write that RFC 5545 does not foresee, and addresses with an escaped slash in them."""
+"""What clients write that RFC 5545 does not foresee, and addresses with an escaped slash."""
 
 import asyncio
 from pathlib import Path

@@ -222,9 +222,8 @@ def _show_found(name: str, found: list[client.Calendar], *, as_json: bool) -> in
     for each in found:
         out.line(each.name)
     out.say(
-        f"{name} has {words.count(len(found), 'calendar')}, and none of them starts work yet. Name "
-        f"those that shall as `calendars` under [calendars.{name}] in settings.toml, or restart "
-        "Remit and `remit calendar mark NAME`."
+        f"{name} has {words.count(len(found), 'calendar')}, and none of them starts work yet. "
+        "`remit calendar sync` looks at them, and `remit calendar mark NAME` lets one start work."
     )
     return codes.DONE
 

@@ -25,7 +25,7 @@ from remit.trigger import hook
 
 _BYTES: Final = 32
 _HEADS: Final = ("NAME", "ADDRESS", "SECRET", "IN AN HOUR", "WHAT IS DONE")
-_RESTART: Final = "It counts from the next start of Remit on."
+_WHEN: Final = "A Remit that runs knows it in a few seconds."
 
 app = App(name="hooks")
 
@@ -134,7 +134,7 @@ def _show(settings: Settings, name: str, value: str, *, as_json: bool) -> int:
         out.emit({"name": name, "url": where, "secret": value})
         return codes.DONE
     out.say(f"{name} is called at {where}")
-    out.say(f"with this secret, which is shown once. {_RESTART}")
+    out.say(f"with this secret, which is shown once. {_WHEN}")
     out.line(value)
     return codes.DONE
 

@@ -80,7 +80,7 @@ def off(*, json: AsJson = False) -> int:
 
 @app.command
 def on(*, json: AsJson = False) -> int:
-    """Keep an index in this process again, from the next start on."""
+    """Keep an index in this process again."""
     settings = house_settings.load()
     if settings.recall.is_off:
         edit.put(settings.home / "settings.toml", "recall", {"store": "embedded"}, DEFAULT_FILE)
@@ -88,7 +88,7 @@ def on(*, json: AsJson = False) -> int:
     if json:
         out.emit({"store": settings.recall.store})
     else:
-        out.say("Recall is on. A Remit that runs begins with it at its next start.")
+        out.say("Recall is on. A Remit that runs begins with it in a few seconds.")
     return codes.DONE
 
 

@@ -35,6 +35,7 @@ from remit.system.background import Work
 from remit.system.logs import RepeatFilter
 from remit.wiring import House, opened, start, watch
 from remit.wiring.preload import preload
+from remit.wiring.reload import SettingsReload
 
 PATIENCE: Final = 20  # tenths of a second for a command that holds the directory for a moment
 PARTING: Final = 10.0  # seconds to tell and to write down what happened until the end
@@ -109,6 +110,7 @@ class _Up:
         link = await self._callers(house, pages).link()
         await start(house)
         await watch(house, pages)
+        SettingsReload(house, self._settings).start()
         telemetry = _collected()
         follow(house, since, self._say, telemetry)
         self._say_up(url, link, before)

@@ -20,7 +20,7 @@ async def rebuild(call: Call) -> Answer:
 
 
 async def turn_off(call: Call) -> Answer:
-    """Delete the index and stop; at the next start the settings decide."""
+    """Delete the index and stop; when the settings are read again, they decide."""
     await call.house.recollection.turn_off()
     return Answer(await call.house.recollection.state())
 
@@ -58,7 +58,7 @@ ROUTES: Final = (
         method="DELETE",
         path="/api/recall",
         does=turn_off,
-        says="Delete the index of tasks, and keep none until the next start",
+        says="Delete the index of tasks, and keep none until the settings are read again",
         gives="Recall",
         scope=Scope.ADMIN,
     ),

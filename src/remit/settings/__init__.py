@@ -153,7 +153,7 @@ def _parse(path: Path) -> dict[str, object]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        sentence = f"{path} is not valid TOML: {error}. Mend that line; nothing was started."
+        sentence = f"{path} is not valid TOML: {error}. Mend that line."
         raise BadInput(sentence) from None
 
 

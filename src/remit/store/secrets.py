@@ -65,6 +65,10 @@ class Secrets:
         """Where they are kept, in words."""
         return "the keyring" if self._in_ring() else str(self._file)
 
+    def use_ring(self, ring: Ring | None) -> None:
+        """Look into a keyring from now on, if none was looked into before."""
+        self._ring = self._ring or ring
+
     def names(self) -> tuple[str, ...]:
         return tuple(sorted(self._read()))
 

@@ -64,6 +64,7 @@ class Watched:
     async def _run(self) -> None:
         if self._watch is None:
             kept = await asyncio.to_thread(kept_in, self._settings)
+            self._joined.learn(await asyncio.to_thread(self._passwords, kept))
             self._mine = await self._own(kept)
             self._watch = self._made(kept, self._mine)
             self._watch.start()
@@ -76,6 +77,10 @@ class Watched:
             )
             self._mirror.start()
         await self._keep_up(self._mine)
+
+    def _passwords(self, kept: Secrets) -> list[str]:
+        accounts = self._settings.calendars.items()
+        return [place_of(name, each, kept).password() for name, each in accounts]
 
     async def _own(self, kept: Secrets) -> Own | None:
         """The own calendar, started; None, and a sentence, if it cannot be."""

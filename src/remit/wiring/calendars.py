@@ -1,7 +1,9 @@
 """The calendars of a house, loaded only by who looks at one."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from remit.settings import Settings
 from remit.wiring.joined import Joined
 
 if TYPE_CHECKING:
@@ -20,6 +22,15 @@ class Calendars:
         settings = self._joined.ground.settings
         if settings.calendar.own or settings.calendars:
             self._watched().start()
+
+    async def apply(self, settings: Settings) -> None:
+        """Watch the accounts of other settings from now on."""
+        await self.close()
+        self._made = None
+        self._joined = replace(self._joined, ground=replace(self._joined.ground, settings=settings))
+        self.start()
+        if self._made is None:
+            await self.look()  # nothing starts any more from the accounts that are gone
 
     async def look(self) -> dict[str, str | None]:
         """Ask every account now; say what went wrong with each."""

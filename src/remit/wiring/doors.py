@@ -1,10 +1,14 @@
 """The doors in of a house, loaded only by who has one."""
 
+import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from remit.errors import NotFound
+from remit.settings import Settings
 from remit.store.cues import Kept
 from remit.store.inbound import Came
+from remit.store.secrets import machine_ring
 from remit.trigger.door import Looks
 from remit.wiring.door_plugs import DoorPlugs
 
@@ -31,7 +35,7 @@ class Doors:
 
     async def start(self) -> None:
         """Begin what was cut off, and watch from now on."""
-        settings = self._plugs.ground.settings
+        settings = self.settings
         if settings.hooks or settings.doors or settings.folders:
             await self.entrance.keeper.take_up()
             self._watched = self.entrance.watches()
@@ -43,15 +47,33 @@ class Doors:
         for each in watched:
             await each.close()
 
+    @property
+    def settings(self) -> Settings:
+        """The settings that count now; its hooks may be newer than those of the start."""
+        return self._plugs.ground.settings
+
+    async def apply(self, settings: Settings) -> None:
+        """Let other hooks count from now on; mailboxes and folders go on as they are."""
+        keys = self._plugs.keys
+        if settings.hooks:
+            keys.kept.use_ring(await asyncio.to_thread(machine_ring))
+            keys.learn_all()
+        ground = replace(self._plugs.ground, settings=settings)
+        self._plugs = replace(self._plugs, ground=ground)
+        if self._made is not None:
+            self._made.set_hooks(settings.hooks)
+        if not self._watched:
+            await self.start()
+
     async def called(self, name: str, call: "Call") -> Kept:
         """Take a program's call in; `Unsigned` is raised if it does not know the secret."""
-        if name not in self._plugs.ground.settings.hooks:
+        if name not in self.settings.hooks:
             raise NotFound("hook", f"{name!r:.60}")
         return await self.entrance.called(name, call)
 
     async def wrote(self, came: Came) -> Kept | None:
         """What somebody else than the owner wrote by a channel; None if nothing comes of it."""
-        if came.channel not in self._plugs.ground.settings.doors:
+        if came.channel not in self.settings.doors:
             return None
         return await self.entrance.wrote(came)
 

@@ -1,6 +1,6 @@
 """What comes in by each door, joined to the rooms that make work of it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -56,9 +56,16 @@ class Entrance:
         ground = plugs.ground
         self._plugs = plugs
         self._settings = ground.settings
+        self._begin_by_door = dict(self._begins())
         self.keeper = Doorkeeper(
-            ground.db, ground.clock, dict(self._begins()), midnight(ground.zone)
+            ground.db, ground.clock, self._begin_by_door, midnight(ground.zone)
         )
+
+    def set_hooks(self, hooks: Mapping[str, Hook]) -> None:
+        """Let these hooks count from now on, and no others."""
+        self._settings = replace(self._settings, hooks=hooks)
+        self._begin_by_door.clear()
+        self._begin_by_door.update(self._begins())
 
     def watches(self) -> tuple[Looks, ...]:
         """All that must be looked at; what the settings got wrong is said with its place."""

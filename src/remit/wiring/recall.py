@@ -4,6 +4,7 @@ import os
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from remit.errors import BadInput, RemitError
@@ -33,9 +34,8 @@ class Recollection:
     """Everything about tasks like others. Off or broken, it finds words alone, and stops nobody."""
 
     def __init__(self, ground: Ground) -> None:
-        chosen = ground.settings.recall
         self._ground = ground
-        self._library = None if chosen.is_off else Library(ground.db, means(ground.settings))
+        self._library = self._chosen_library()
         self.finder = Finder(ground.db, self._library, ground.redact)
         self.reminders = Reminders(self.finder, ground.zone)
         self.twins = Twins(ground.db, ground.clock, ground.zone, self.finder, ground.redact)
@@ -70,6 +70,24 @@ class Recollection:
         if await self._ground.db.read(recall.has_any):
             library.begin_to_open()
         return []
+
+    @property
+    def is_off(self) -> bool:
+        return self._library is None
+
+    async def apply(self, settings: Settings) -> None:
+        """Go on with another embedder or store, or with none; the old index is only closed."""
+        self.finder.library = None
+        await self.close()
+        self._ground = replace(self._ground, settings=settings)
+        self._made = None
+        self._library = self._chosen_library()
+        self.finder.library = self._library
+        self.start()
+
+    def _chosen_library(self) -> Library | None:
+        settings = self._ground.settings
+        return None if settings.recall.is_off else Library(self._ground.db, means(settings))
 
     def start(self) -> None:
         """Keep the index in step with the tasks from now on."""

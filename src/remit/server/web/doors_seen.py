@@ -11,7 +11,7 @@ _DAY: Final = timedelta(days=1)
 
 async def said(call: Call) -> list[str]:
     """A sentence for each door of the settings."""
-    settings = call.house.settings
+    settings = call.house.doors.settings
     doors = [f"hook:{name}" for name in settings.hooks]
     doors += [*settings.doors, *(f"folder:{name}" for name in settings.folders)]
     if not doors:

@@ -245,7 +245,9 @@ class Dav:
     def _within(self, url: str) -> str:
         """An address that may be sent the password; any other one is refused."""
         root = urlsplit(self._root)
-        whole = f"{root.scheme}://{root.netloc}{url}" if url[:1] == "/" else urljoin(self._root, url)
+        whole = (
+            f"{root.scheme}://{root.netloc}{url}" if url[:1] == "/" else urljoin(self._root, url)
+        )
         ours, theirs = httpx2.URL(self._place.url), httpx2.URL(whole)
         same = (ours.scheme, ours.host, ours.port) == (theirs.scheme, theirs.host, theirs.port)
         safe = ours.scheme == theirs.scheme == "https" and theirs.port in (None, ours.port)

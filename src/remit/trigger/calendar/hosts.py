@@ -13,7 +13,7 @@ _FLAT: Final = frozenset({"com", "net", "org", "info", "de", "ch", "nl", "eu"})
 _SECOND: Final = frozenset({"ac", "co", "com", "gov", "ne", "net", "or", "org"})
 _COUNTRY_LETTERS: Final = 2
 # Names under the flat endings whose subdomains belong to different people.
-_SHARED: Final = frozenset(
+_SHARED_NAMES: Final = (
     "afraid.org amazonaws.com appspot.com azurewebsites.net blogspot.com br.com "
     "chickenkiller.com cloudfront.net cn.com co.com co.nl com.de ddns.net ddnss.de de.com "
     "dedyn.org dnsalias.com dnsalias.net dnsalias.org duckdns.org dynalias.com dynalias.net "
@@ -23,8 +23,9 @@ _SHARED: Final = frozenset(
     "no-ip.com no-ip.info no-ip.org now-dns.org ooguy.com redirectme.net ru.com sa.com se.net "
     "selfhost.de selfhost.eu servebeer.com servehttp.com spdns.de spdns.eu spdns.org "
     "strangled.net sytes.net theworkpc.com uk.com uk.net us.com us.org webhop.net webhop.org "
-    "windows.net za.com za.net za.org zapto.org".split()
+    "windows.net za.com za.net za.org zapto.org"
 )
+_SHARED: Final = frozenset(_SHARED_NAMES.split())
 _LABEL: Final = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)")
 
 
