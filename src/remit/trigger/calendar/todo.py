@@ -118,7 +118,7 @@ class Mirror:
             task = await self._db.read(tasks.get, copy.task_id)
             ticked = stands != ics.status(task)
             what = "ticked in the calendar, which changes nothing" if ticked else _CHANGED
-            told: JsonMap = {"what": what} | ({"status": stands[:20]} if ticked else {})
+            told: JsonMap = {"what": what, "status": stands[:20]}
             await self._db.write(mirror.note, task.id, told, self._clock.now())
             # The note is the task's last change now: the to-do is newer than what they wrote.
             task = await self._db.read(tasks.get, copy.task_id)
