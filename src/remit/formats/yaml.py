@@ -4,7 +4,7 @@ The text is read once, event by event, and the tree is built without recursion. 
 is refused at the first line that breaks a rule, whatever follows it.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MAX_DEPTH: Final = 12
 _TAG: Final = "tag:yaml.org,2002:"
-_PLAIN_KINDS: Final = ("str", "int", "float", "bool", "null", "timestamp", "map", "seq")
+_SCALARS: Final = ("str", "int", "float", "bool", "null", "timestamp")
 
 
 @dataclass(slots=True)
@@ -64,8 +64,8 @@ class YamlPart:
         node = yaml.ScalarNode(_TAG + self.kind, self.value or "")
         try:
             found: Json = yaml.constructor.SafeConstructor().construct_object(node)
-        except ValueError:
-            raise self.bad(f"has {self.value!r:.20}, a number that cannot be read") from None
+        except (ValueError, KeyError):
+            raise self.bad(f"has {self.value!r:.20}, which is no {self.kind}") from None
         return found
 
     def bad(self, what: str) -> BadInput:
@@ -142,26 +142,24 @@ class _Tree:
     def build(self, events: "Iterable[yaml.Event]") -> YamlPart:
         yaml = self._yaml
         for event in events:
-            line = event.start_mark.line + 1 if event.start_mark is not None else 1
+            line = event.start_mark.line + 1 if event.start_mark else 1
             at = YamlPart(self._top.file, line, None, self._top.field)
-            if isinstance(event, yaml.NodeEvent):
-                if event.anchor is not None:
-                    raise at.bad("points elsewhere; write it out instead")
-                self._node(event, at)
+            if isinstance(event, yaml.NodeEvent) and event.anchor is not None:
+                raise at.bad("points elsewhere; write it out instead")
+            if isinstance(event, yaml.ScalarEvent):
+                self._add(self._scalar(event, at))
+            elif isinstance(event, yaml.CollectionStartEvent):
+                self._begin(event, at)
             elif isinstance(event, yaml.CollectionEndEvent):
                 self._add(self._open.pop().part)
             elif isinstance(event, yaml.DocumentStartEvent) and self._root is not None:
                 raise at.bad("is no YAML: a second document begins; one file holds one")
         return self._root or YamlPart(self._top.file, 1, {}, self._top.field)
 
-    def _node(self, event: "yaml.NodeEvent", at: YamlPart) -> None:
-        if isinstance(event, self._yaml.ScalarEvent):
-            self._add(self._scalar(event, at))
-            return
-        if not isinstance(event, self._yaml.CollectionStartEvent):
-            raise at.bad("points elsewhere; write it out instead")
+    def _begin(self, event: "yaml.CollectionStartEvent", at: YamlPart) -> None:
         is_list = isinstance(event, self._yaml.SequenceStartEvent)
-        _known_kind(event.tag or _TAG + ("seq" if is_list else "map"), at)
+        kind = "seq" if is_list else "map"
+        _check_tag(event.tag or _TAG + kind, (kind,), at)
         if len(self._open) >= self._max_depth:
             raise at.bad("is nested too deep")
         at.value = [] if is_list else {}
@@ -170,9 +168,9 @@ class _Tree:
     def _scalar(self, event: "yaml.ScalarEvent", at: YamlPart) -> YamlPart:
         tag = event.tag
         if tag is None or tag == "!":
-            resolve: Callable[..., str] = self._resolver.resolve
-            tag = resolve(self._yaml.ScalarNode, event.value, event.implicit)
-        kind = _known_kind(tag, at)
+            scalar = self._yaml.ScalarNode
+            tag = self._resolver.resolve(scalar, event.value, event.implicit)  # type: ignore[no-untyped-call]
+        kind = _check_tag(tag, _SCALARS, at)
         if self._quote_booleans and kind == "bool":
             means = "true" if event.value.casefold() in ("yes", "on", "true") else "false"
             said = f"has {event.value!r:.20}, which YAML takes for {means}"
@@ -189,8 +187,8 @@ class _Tree:
             self._root = part
 
 
-def _known_kind(tag: str, at: YamlPart) -> str:
+def _check_tag(tag: str, allowed: Collection[str], at: YamlPart) -> str:
     kind = tag.removeprefix(_TAG)
-    if kind not in _PLAIN_KINDS:
+    if kind not in allowed:
         raise at.bad(f"has the tag {tag!r:.60}; only plain values are read")
     return kind

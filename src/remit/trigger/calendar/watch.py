@@ -7,21 +7,16 @@ are written down as skipped. What is to happen instead, the settings say.
 """
 
 import asyncio
-import hashlib
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final, TypeAlias, TypeVar
 
 from remit.errors import BadInput, Failed, StoreTrouble
-from remit.model.codec import JsonMap, stamp
-from remit.model.delivery import Delivery
-from remit.model.ids import Ids, SeriesId, SessionId
+from remit.model.ids import Ids
 from remit.model.series import Missed
-from remit.model.task import Creator, Cue, Source, SourceKind, Taint, Task
-from remit.model.visibility import ORGANIZER, OWNER
+from remit.model.task import Cue, Task
 from remit.ports import Clock
 from remit.settings import Schedule
 from remit.store import calendars, occurrences, restored, slots
@@ -32,6 +27,7 @@ from remit.system.background import Background
 from remit.trigger import repeat
 from remit.trigger.calendar import client, glean
 from remit.trigger.calendar.client import Dav, Gone, Place
+from remit.trigger.calendar.cue import cue_of
 from remit.trigger.calendar.expand import HORIZON, Reader
 
 T = TypeVar("T")
@@ -47,7 +43,6 @@ KEPT: Final = timedelta(days=91)  # a start that was dropped; no look goes back 
 _REDISCOVER: Final = timedelta(minutes=15)
 _ROLL: Final = timedelta(hours=1)
 _PAGE: Final = 200  # resources that are read and written down together
-_LONGEST_REF: Final = 400
 _PLAIN: Final = Schedule()
 
 
@@ -311,7 +306,7 @@ class Watch:
         series, session = await self._db.write(
             occurrences.belonging, each.uid, self._ids.series(), self._ids.session()
         )
-        asked = cue(each, series, session)
+        asked = cue_of(each, series, session)
         assert asked.slot is not None  # noqa: S101 - every start has one
         taken = await self._db.read(
             occurrences.is_taken, each, series, asked.slot, asked.source.ref
@@ -348,44 +343,6 @@ async def _tried(work: Awaitable[T]) -> T | Exception | None:
         return None
     except Exception as error:  # noqa: BLE001 - it is raised when the others had their turn
         return error
-
-
-def cue(each: Occurrence, series: SeriesId, session: SessionId) -> Cue:
-    """What a start asks for: its summary is the title, its description the words."""
-    context: JsonMap = {"calendar": each.account, "uid": each.uid}
-    context["slot"] = each.key or stamp(each.start)
-    if each.taint is Taint.OWNER:
-        context[ORGANIZER] = OWNER
-    return Cue(
-        source=Source(SourceKind.CALDAV, reference(each)),
-        title=each.title,
-        text=each.text or each.title,
-        delivery=(Delivery("dashboard"),),
-        context=context,
-        scheduled_for=each.start,
-        session_id=session,
-        series_id=series if each.key else None,
-        slot=slot_of(each),
-        created_by=Creator.SCHEDULER,
-        taint=each.taint,
-    )
-
-
-def slot_of(each: Occurrence) -> datetime:
-    """Its place in the series: the instant that its rule gave it, however it is moved."""
-    for form in ("%Y%m%dT%H%M%SZ", "%Y%m%dT%H%M%S", "%Y%m%d"):
-        with suppress(ValueError):
-            return datetime.strptime(each.key, form).replace(tzinfo=UTC)
-    return each.start
-
-
-def reference(each: Occurrence) -> str:
-    """Names a start for ever: by its event and its place in it, on whatever server it lies."""
-    uid = each.uid
-    if len(uid) > _LONGEST_REF or not uid.isprintable():
-        uid = "sha256-" + hashlib.sha256(uid.encode("utf-8", "replace")).hexdigest()
-    again = f"#{each.tries}" if each.tries else ""
-    return f"{uid}:{each.key}{again}"
 
 
 async def _alone(dav: Dav, path: str) -> client.Resource | None:

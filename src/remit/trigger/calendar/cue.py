@@ -1,0 +1,53 @@
+"""The cue of one start of a calendar event: what it asks for, and the name it has for ever."""
+
+import hashlib
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Final
+
+from remit.model.codec import JsonMap, stamp
+from remit.model.delivery import Delivery
+from remit.model.ids import SeriesId, SessionId
+from remit.model.task import Creator, Cue, Source, SourceKind, Taint
+from remit.model.visibility import ORGANIZER, OWNER
+from remit.store.occurrences import Occurrence
+
+MAX_UID_CHARACTERS: Final = 400  # of an event's own name; a longer one is hashed
+
+
+def cue_of(each: Occurrence, series: SeriesId, session: SessionId) -> Cue:
+    """What a start asks for: its summary is the title, its description the words."""
+    context: JsonMap = {"calendar": each.account, "uid": each.uid}
+    context["slot"] = each.key or stamp(each.start)
+    if each.taint is Taint.OWNER:
+        context[ORGANIZER] = OWNER
+    return Cue(
+        source=Source(SourceKind.CALDAV, _reference(each)),
+        title=each.title,
+        text=each.text or each.title,
+        delivery=(Delivery("dashboard"),),
+        context=context,
+        scheduled_for=each.start,
+        session_id=session,
+        series_id=series if each.key else None,
+        slot=_slot_of(each),
+        created_by=Creator.SCHEDULER,
+        taint=each.taint,
+    )
+
+
+def _slot_of(each: Occurrence) -> datetime:
+    """Its place in the series: the instant that its rule gave it, however it is moved."""
+    for form in ("%Y%m%dT%H%M%SZ", "%Y%m%dT%H%M%S", "%Y%m%d"):
+        with suppress(ValueError):
+            return datetime.strptime(each.key, form).replace(tzinfo=UTC)
+    return each.start
+
+
+def _reference(each: Occurrence) -> str:
+    """Names a start for ever: by its event and its place in it, on whatever server it lies."""
+    uid = each.uid
+    if len(uid) > MAX_UID_CHARACTERS or not uid.isprintable():
+        uid = "sha256-" + hashlib.sha256(uid.encode("utf-8", "replace")).hexdigest()
+    again = f"#{each.tries}" if each.tries else ""
+    return f"{uid}:{each.key}{again}"
