@@ -88,9 +88,10 @@ def _plain(text: str) -> str:
 
 
 def _entries(kind: str) -> Iterable[str]:
-    return [entry for language in _languages().values() for entry in language[kind]]
+    return [entry for language in load_languages().values() for entry in language[kind]]
 
 
 @cache
-def _languages() -> Mapping[str, Mapping[str, Sequence[str]]]:
+def load_languages() -> Mapping[str, Mapping[str, Sequence[str]]]:
+    """Read all phrases, once."""
     return tomllib.loads(packaged("remit.gate").joinpath(_FILE).read_text(encoding="utf-8"))

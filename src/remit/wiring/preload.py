@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import Final
 
 import remit
+from remit.gate import talk
 from remit.plan import activities, priority
 from remit.store.database import load_statements
 from remit.verify import rubric
@@ -37,6 +38,7 @@ def preload() -> None:
     priority.default()
     activities.default()
     rubric.packaged()
+    talk.load_languages()
     _import(remit.__path__, "remit.")
 
 
