@@ -280,9 +280,9 @@ def _is_another(task: Task, was: Occurrence, start: Occurrence, speaks: Speaks) 
     Then the task is not changed but made anew, read as one that is new: nothing of the old words
     may be left in it.
     """
-    if start.taint is not was.taint:
-        return True  # somebody else speaks now
-    if (start.title, start.text) == (was.title, was.text):
+    if was.taint.joined(start.taint) is not was.taint:
+        return True  # somebody less trusted speaks now
+    if (start.title, start.text, start.taint) == (was.title, was.text, was.taint):
         return False
     if start.taint is Taint.OWNER and speaks(start.title, start.text, start.start):
         return True
