@@ -1,5 +1,7 @@
 """The whole, put together: what waited for a brain goes on by itself once there is one."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -64,3 +66,13 @@ async def test_a_secret_of_the_environment_is_neither_sent_nor_logged(
 
     assert (held.status, [each.body for each in held.delivery]) == (Status.NEEDS_REVIEW, [None])
     assert leaked not in logged
+
+
+def test_what_is_loaded_at_the_start_leaves_out_what_takes_seconds_to_load() -> None:
+    heavy = ["pydantic_ai", "anthropic", "openai", "numpy", "qdrant_edge", "acp"]
+    program = (
+        "import sys; from remit.wiring.preload import preload; preload();"
+        f" print(*[name for name in {heavy} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout.strip() == b""
