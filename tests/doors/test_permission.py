@@ -171,7 +171,7 @@ def test_a_page_offers_what_the_api_would_do(house: Peers) -> None:
     cookie = {"Cookie": house.cookie(), "Accept": "text/html"}
     offered = set[str]()
     for task, action in product(made.values(), ("run", "resume", "cancel", "retry")):
-        page = house.client.get(f"{house.url}/tasks/{task}", headers=cookie).text
+        page = house.client.get(f"{house.pages}/tasks/{task}", headers=cookie).text
         asked: JsonMap = {"action": action, "dryRun": True, "ids": [task]}
         fits = house.post("/api/tasks/bulk", asked)["done"] == 1
 
