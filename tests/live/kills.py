@@ -223,7 +223,7 @@ class Lane:
             self.history.doubts += doubt
             self._answer(client, review, ("arrived", "resend") if doubt else ("approve",))
         return [
-            f"{told['id']} is {told['state']}"
+            f"{told['id']} is {told['state']}: {told['delivery']}"
             for told in _all_tasks(client)
             if told["state"] not in ENDED and not _is_looked_for(told)
         ]
@@ -268,8 +268,11 @@ def _is_looked_for(task: JsonMap) -> bool:
     """A letter in doubt is looked for in its mailbox for 15 minutes before anybody is asked."""
     if task["state"] != "delivering":
         return False
-    states = [each["state"] for each in _maps(task, "delivery") if each["channel"] == "post"]
-    return bool(states) and set(states) <= {"unknown", "sending"}
+    parts = _maps(task, "delivery")
+    in_doubt = {str(each["channel"]) for each in parts if each["state"] in ("unknown", "sending")}
+    return in_doubt == {"post"} and all(
+        each["state"] in ("unknown", "sending", "sent") for each in parts
+    )
 
 
 def _all_tasks(client: Client) -> list[JsonMap]:
