@@ -7,7 +7,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Final
 
-import httpx2
 import pytest
 from playwright.sync_api import expect
 
@@ -167,7 +166,8 @@ def test_a_token_is_made_shown_once_used_and_revoked(site: Site, visit: Visit) -
 
 def _asks(site: Site, secret: str) -> int:
     headers = {"Authorization": f"Bearer {secret}"}
-    return httpx2.get(f"{site.url}/api/tasks", headers=headers, trust_env=False).status_code
+    site.client.cookies.clear()
+    return site.client.get(f"{site.url}/api/tasks", headers=headers).status_code
 
 
 def test_an_agent_cannot_be_given_the_right_to_decide(visit: Visit) -> None:

@@ -119,7 +119,7 @@ def test_an_old_file_that_cannot_be_read_is_refused_and_left_alone(
         (legacy, "_keep"),
         (legacy, "_carry_task"),
         (legacy, "_carry_talk"),
-        (home, "sync"),
+        (home, "sync_folder"),
         (legacy, "retire"),
     ],
     ids=["before the copy", "after the copy", "in the midst", "as the file stands", "at the end"],
