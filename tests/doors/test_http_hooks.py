@@ -99,7 +99,8 @@ def test_all_of_a_call_is_kept_once_however_often_it_comes(served: Served) -> No
     (first,) = kept(served, f"{NAME} message wamid.a")
     (second,) = kept(served, f"{NAME} message wamid.b")
     assert (first["text"], first["number"], first["line"]) == ("Good morning", PERSON, NUMBER_ID)
-    assert second["media"] == {"kind": "image", "id": "media-7", "type": None, "name": None}
+    media = {"kind": "image", "id": "media-7", "type": None, "name": None, "label": "a photo"}
+    assert second["media"] == media
     (report,) = kept(served, f"{NAME} report wamid.out ")
     assert report["progress"] == "delivered"
     (strange,) = kept(served, f"{NAME} strange ")
