@@ -268,11 +268,8 @@ def _is_looked_for(task: JsonMap) -> bool:
     """A letter in doubt is looked for in its mailbox for 15 minutes before anybody is asked."""
     if task["state"] != "delivering":
         return False
-    parts = _maps(task, "delivery")
-    in_doubt = {str(each["channel"]) for each in parts if each["state"] in ("unknown", "sending")}
-    return in_doubt == {"post"} and all(
-        each["state"] in ("unknown", "sending", "sent") for each in parts
-    )
+    states = [each["state"] for each in _maps(task, "delivery") if each["channel"] == "post"]
+    return bool(states) and set(states) <= {"unknown", "sending"}
 
 
 def _all_tasks(client: Client) -> list[JsonMap]:
