@@ -139,7 +139,7 @@ def site(tmp_path: Path, emulator: Emulator) -> Iterator[Site]:
         said = {"from": PERSON, "id": "wamid.in.1", "type": "text", "text": {"body": "Hello"}}
         stamp = str(int(site.clock.now().timestamp()))
         body = call(messages({**said, "timestamp": stamp}))
-        assert site.do(tell(f"{site.url}/hooks/whatsapp/{NAME}", body)) == 200
+        assert site.do(tell(f"http://127.0.0.1:{site.port}/hooks/whatsapp/{NAME}", body)) == 200
         yield site
 
 

@@ -61,10 +61,11 @@ def _is_same_origin(task: Task, other: Task) -> bool:
     origin = _origin(task)
     if origin is not None and origin == _origin(other):
         return True
-    # Runs of an agent's series, and what the owner tries again, are named after neither.
+    if task.retry_of == other.id:
+        return True  # the owner has the same request tried again
+    # Runs of an agent's series are not named after their agent.
     agents = _is_agents(task) and _is_agents(other)
-    same_series = task.series_id is not None and task.series_id == other.series_id
-    return agents and (same_series or task.retry_of == other.id)
+    return agents and task.series_id is not None and task.series_id == other.series_id
 
 
 def _origin(task: Task) -> Origin | None:
