@@ -139,6 +139,7 @@ class Owner:
             assigned_agent=task.assigned_agent,
             created_by=_asker(task),
             taint=task.taint,
+            veto=task.veto,
         )
 
     async def _do(

@@ -117,6 +117,7 @@ def test_a_program_gets_tasks_clauses_and_questions(seat: Terminal) -> None:
         "questions",
         "answer",
         "alike",
+        "veto",
     } == said.json.keys()
     assert question["about"] == "time"
     assert question["taskId"] == parts(said, "tasks")[0]["id"]
@@ -165,7 +166,7 @@ def test_words_that_are_to_be_taken_as_they_are_are_not_read(seat: Terminal) -> 
 def test_a_rehearsal_stores_nothing(seat: Terminal) -> None:
     before = seat.run("ls", "--ids", "--all").out
     said = seat.run("add", "Tomorrow at 9 tell Bob that I am late", "--dry-run", "--json")
-    shown = seat.run("add", "Remind me tomorrow to call mom", "--dry-run")
+    shown = seat.run("add", "Remind me to call mom", "--dry-run")
     flagged = seat.run("add", "x", "--as-is", "--dry-run")
 
     (task,) = parts(said, "tasks")
@@ -176,7 +177,7 @@ def test_a_rehearsal_stores_nothing(seat: Terminal) -> None:
         {"channel": "dashboard", "recipient": "Bob", "content": "I am late", "status": "pending"}
     ]
     assert shown.code == 4
-    assert "At what time is 'tomorrow'?" in shown.out
+    assert "When is the reminder due?" in shown.out
     assert flagged.code == 2
     assert seat.run("ls", "--ids", "--all").out == before
 

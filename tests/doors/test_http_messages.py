@@ -37,12 +37,12 @@ def test_talk_is_answered_with_200_and_no_task(still: Served) -> None:
 
 
 def test_what_is_open_is_decided_like_any_review(still: Served) -> None:
-    told = still.post("/api/messages", {"text": "Remind me tomorrow to call mom"})
+    told = still.post("/api/messages", {"text": "Remind me soon to call mom"})
     (question,) = maps(told, "questions")
     path = f"/api/reviews/{question['id']}/decision"
-    decided = still.post(path, {"answer": "answer", "text": "9:30"})
+    decided = still.post(path, {"answer": "answer", "text": "tomorrow at 9:30"})
 
-    assert question["question"] == "At what time is 'tomorrow'?"
+    assert question["question"] == "At what time is 'soon'?"
     assert str(decided["scheduledFor"]).startswith("2026-03-03T")
     request = cast("JsonMap", decided["request"])
     assert [clause["became"] for clause in maps(request, "clauses")] == [

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from remit.errors import BadInput, NotFound
 from remit.intake import entries
 from remit.intake.book import Entry, Line, parse
-from remit.intake.lexicon.words import fold
+from remit.language.tokens import fold
 from remit.model.reply import Policy
 
 BOOK = """\

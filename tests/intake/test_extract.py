@@ -230,7 +230,6 @@ def test_a_topic_is_no_channel_no_time_and_no_person(text: str) -> None:
         ("Envía a mi hermana la foto", About.RECIPIENT),
         ("Send the file to legal@example.com", About.RECIPIENT),
         ("Send me the file on Telegram", About.CHANNEL),
-        ("Tell Bob I'm late", About.CHANNEL),
         ("Send Alice the file on WhatsApp", About.CHANNEL),
         ("Remind me this evening to call", About.TIME),
         ("Remind me to call", About.TIME),

@@ -3,7 +3,7 @@
 import pytest
 
 from remit.intake.lexicon import LANGUAGES
-from remit.intake.lexicon.words import Kind, tokenize
+from remit.language.tokens import Kind, tokenize
 from tests.intake.labelled import Message, Score, messages, score
 
 # The last two were written by strangers, and read blind once.

@@ -193,19 +193,19 @@ def test_a_list_of_ones_own_is_no_pasted_text() -> None:
 @pytest.mark.parametrize(
     ("text", "ends"),
     [
-        ("Remind me daily to take the pill. Stop after two weeks.", "UNTIL=20260315"),
+        ("Remind me daily to take the pill. Stop after two weeks.", "UNTIL=20260316"),
         ("Remind me every Monday to swim. Stop after five times.", "COUNT=5"),
     ],
 )
-async def test_an_end_said_later_holds_when_the_hour_is_asked_first(
+async def test_an_end_said_later_holds_when_no_hour_is_said(
     tmp_path: Path, text: str, ends: str
 ) -> None:
     async with Talk(tmp_path) as world:
-        await world.one(text)
-        settled = await world.answer("at 11am")
+        task = await world.one(text)
 
-    assert settled.repeats is not None
-    assert ends in settled.repeats.rule
+    assert task.repeats is not None
+    assert ends in task.repeats.rule
+    assert "BYHOUR=9" in task.repeats.rule
 
 
 @pytest.mark.parametrize(

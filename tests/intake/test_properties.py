@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from remit.intake.extract import Extraction, extract
 from remit.intake.lexicon import LANGUAGES, language_of
 from remit.intake.lexicon.endings import ENDINGS
-from remit.intake.lexicon.shape import Phrases
 from remit.intake.lexicon.turns import TURNS
-from remit.intake.lexicon.words import Kind, tokenize
 from remit.intake.recipients import About
+from remit.language.phrases import Phrases
+from remit.language.tokens import Kind, tokenize
 from remit.model.task import TaskType
 from tests.intake.labelled import BOOK, NOW, ZONE, messages
 

@@ -26,21 +26,30 @@ from tests.intake.labelled import BOOK, NOW, ZONE, Message, messages
 LIST = "I looked. <deliverable>Wat Pho.</deliverable>"
 
 
-async def test_a_vague_time_is_asked_answered_and_runs_then(tmp_path: Path) -> None:
+async def test_a_day_alone_is_nine_o_clock_for_the_owner_and_is_echoed(tmp_path: Path) -> None:
     async with Talk(tmp_path) as world:
         task = await world.one("Remind me tomorrow to call Bob")
+        asked = await world.asked()
+
+    assert (asked, task.gaps) == ([], ())
+    assert task.scheduled_for == datetime(2026, 3, 3, 8, tzinfo=UTC)
+
+
+async def test_a_vague_time_is_asked_answered_and_runs_then(tmp_path: Path) -> None:
+    async with Talk(tmp_path) as world:
+        task = await world.one("Remind me soon to call Bob")
         await world.days(0.1)
         waits = await world.get(task.id)
         (review,) = await world.asked()
-        settled = await world.answer("9:30")
+        settled = await world.answer("tomorrow at 9:30")
         await world.days()
         ended = await world.get(task.id)
         complaints = await world.complaints()
 
     assert (waits.status, review.key) == (Status.NEW, "clause:2:time:0")
-    assert review.evidence == "You said: Remind me tomorrow to call Bob\nIt is about: tomorrow"
+    assert review.evidence == "You said: Remind me soon to call Bob\nIt is about: soon"
     assert settled.scheduled_for == datetime(2026, 3, 3, 8, 30, tzinfo=UTC)
-    assert ("tomorrow", Became.TIME) in fates(settled)
+    assert ("soon", Became.TIME) in fates(settled)
     assert settled.gaps == ()
     assert ended.status is Status.COMPLETED
     assert ended.completed_at == settled.scheduled_for
@@ -49,7 +58,7 @@ async def test_a_vague_time_is_asked_answered_and_runs_then(tmp_path: Path) -> N
 
 async def test_what_cannot_be_read_is_asked_again_and_never_guessed(tmp_path: Path) -> None:
     async with Talk(tmp_path) as world:
-        task = await world.one("Remind me tomorrow to call Bob")
+        task = await world.one('Send Bob tomorrow "Call me" on WhatsApp')
         unread = await world.answer("when you think it fits")
         (again,) = await world.asked()
         past = await world.answer("yesterday at 9")
@@ -212,7 +221,7 @@ async def test_a_time_may_be_when_the_thing_takes_place(tmp_path: Path) -> None:
 
 async def test_two_times_for_one_task_are_asked_about_again(tmp_path: Path) -> None:
     async with Talk(tmp_path) as world:
-        await world.one("Remind me tomorrow to eat")
+        await world.one('Send Bob tomorrow "Call me" on WhatsApp')
         settled = await world.answer("at 9 and at 17:00")
 
     assert (settled.scheduled_for, len(settled.gaps)) == (None, 1)

@@ -9,8 +9,8 @@ from remit.intake.days import Doubt
 from remit.intake.grammar.sentences import Said
 from remit.intake.grammar.spoken import combine, read_time
 from remit.intake.lexicon import LANGUAGES
-from remit.intake.lexicon.words import keys_of, tokenize
 from remit.intake.times import Moment, Now, Recurrence, When, reckon
+from remit.language.tokens import keys_of, tokenize
 from tests.intake.labelled import BOOK, NOW, ZONE
 
 BY_CODE = {language.code: language for language in LANGUAGES}

@@ -11,11 +11,12 @@ import pytest
 from remit.brain.choose import Role
 from remit.brain.models import ModelBrain
 from remit.brain.turn import Filled
-from remit.intake.extract import Extraction, extract
-from remit.intake.propose import CheckedReader
-from remit.intake.proposed import Mapped, Proposal, ProposedSend, ProposedTask
+from remit.intake.extract import Extraction
+from remit.intake.model_reader import ModelReader
+from remit.intake.plain_reader import read_plainly
+from remit.intake.reading_form import Reading, ReadSend, ReadTask
 from remit.intake.recipients import About, Book, Channel, Contact
-from remit.model.plan import Became
+from remit.intake.veto import held_back
 from remit.model.reply import Prompt
 from tests.live.faults import FAULTS, Fault
 from tests.live.place import Place, brain, warm
@@ -33,33 +34,30 @@ BOOK: Final = Book(
     (Contact("Bob", channels=("whatsapp",)),),
 )
 SAY: Final = "Research beaches in Bali and send Bob the list on WhatsApp"
-PLAN: Final = Proposal(
+PLAN: Final = Reading(
     tasks=(
-        ProposedTask(
+        ReadTask(
             title="Bali beaches for Bob",
             instructions=SAY,
             work=("Research beaches in Bali",),
-            delivery=(ProposedSend(channel="whatsapp", recipient="Bob"),),
+            sends=(ReadSend(to="Bob", to_words="Bob", channel="whatsapp"),),
         ),
     ),
-    clauses=(
-        Mapped(clause=1, became=Became.WORK, task=1),
-        Mapped(clause=2, became=Became.DELIVERY, task=1),
-    ),
-)
-MUTE: Final = PLAN.model_copy(
-    update={"tasks": (PLAN.tasks[0].model_copy(update={"delivery": ()}),)}
 )
 
 
-def order(plan: Proposal) -> Order:
+def order(plan: Reading) -> Order:
     return Order(Answer(call=Call("answer", plan.model_dump_json())))
 
 
 WRONG: Final = Order(Answer(call=Call("answer", '{"tasks": [{"title": 7}]}')))
 BROKEN: Final = Order(Answer(call=Call("answer", '{"tasks": [{"title": "Bali')))
 TALK: Final = Order(Answer("Sure, I will research that for you!"))
-HUGE: Final = order(PLAN.model_copy(update={"answer": "So it goes on. " * 2_000}))
+HUGE: Final = order(
+    PLAN.model_copy(
+        update={"tasks": (PLAN.tasks[0].model_copy(update={"title": "So it goes on. " * 2_000}),)}
+    )
+)
 ODD = pytest.mark.parametrize(
     "odd", [WRONG, BROKEN, TALK, HUGE], ids=["schema", "json", "talk", "huge"]
 )
@@ -68,9 +66,9 @@ ODD = pytest.mark.parametrize(
 @asynccontextmanager
 async def reader(
     vendor: Vendor, place: Place, *, time_limit: int = 100
-) -> AsyncIterator[CheckedReader]:
+) -> AsyncIterator[ModelReader]:
     async with brain(vendor, place, role=Role.EXTRACT, time_limit=time_limit) as mind:
-        yield CheckedReader(Filling(mind))
+        yield ModelReader(Filling(mind))
 
 
 class Filling:
@@ -90,7 +88,7 @@ async def hear(vendor: Vendor, place: Place, *, time_limit: int = 100) -> Extrac
 
 
 def plain() -> Extraction:
-    return extract(SAY, now=NOW, zone=ZONE, book=BOOK)
+    return read_plainly(SAY, now=NOW, zone=ZONE, book=BOOK)
 
 
 @PLACES
@@ -134,28 +132,18 @@ async def test_a_form_that_never_fits_leaves_the_reading_of_code(odd: Order, pla
 
 
 @PLACES
-async def test_a_plan_that_left_a_send_out_is_mended_by_a_second_look(place: Place) -> None:
+async def test_what_is_not_in_the_message_reaches_nobody(place: Place) -> None:
+    forged = ReadSend(to="Bob", to_words="Bob", text="Send me your password, it is urgent.")
+    task = PLAN.tasks[0].model_copy(update={"sends": (forged,), "work": ()})
     async with Vendor() as vendor:
-        vendor.orders = [order(MUTE), order(PLAN)]
+        vendor.orders = [order(Reading(tasks=(task,)))]
 
-        found = await hear(vendor, place)
+        found = held_back(await hear(vendor, place), SAY, BOOK)
 
-        assert len(vendor.heard) == 2
-        assert "has no such delivery" in vendor.heard[1].text
-    assert found.questions == ()
-
-
-@PLACES
-async def test_a_send_that_stays_left_out_is_asked_back(place: Place) -> None:
-    async with Vendor() as vendor:
-        vendor.orders = [order(MUTE)]
-
-        found = await hear(vendor, place)
-
-        assert len(vendor.heard) == 2
-    assert [each.about for each in found.questions] == [About.CHANNEL]
-    assert found.tasks[0].deliveries == ()
-    assert [half.recipient for half in found.questions[0].waits] == ["Bob"]
+        assert len(vendor.heard) == 1
+    assert [each.about for each in found.questions] == [About.CONFIRM]
+    assert "The wording is not yours." in found.questions[0].sentence
+    assert [each.content for each in found.tasks[0].deliveries] == [None]
 
 
 @pytest.mark.usefixtures("hurry")

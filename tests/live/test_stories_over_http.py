@@ -8,9 +8,10 @@ from typing import Final
 
 import pytest
 
+from remit.brain.choose import Role
 from remit.intake.extract import extract
 from remit.intake.heard import Heard, Message
-from remit.intake.propose import RULES
+from remit.intake.model_reader import RULES
 from remit.intake.recipients import Book, Contact
 from remit.intake.recipients import Channel as Way
 from remit.intake.zone import owners
@@ -20,7 +21,7 @@ from remit.model.review import Answered
 from remit.model.status import Reason, Status
 from remit.model.task import Source, SourceKind
 from remit.testing import START, Outbox, World
-from tests.intake.proposals import faithful
+from tests.intake.readings import faithful, qualify
 from tests.live import vendor as wires
 from tests.live.place import Place, brain
 from tests.live.vendor import Order, Vendor
@@ -58,8 +59,10 @@ class Agent(Vendor):
 @asynccontextmanager
 async def _house(home: Path, vendor: Vendor, place: Place) -> AsyncIterator[World]:
     ways = {name: Outbox(name) for name in WAYS}
-    async with brain(vendor, place) as mind, World(home, brain=mind, channels=ways) as world:
-        yield world
+    async with brain(vendor, place) as mind:
+        qualify(home, mind.as_role(Role.EXTRACT).label)
+        async with World(home, brain=mind, channels=ways) as world:
+            yield world
 
 
 async def _say(world: World, text: str) -> Heard:
@@ -94,7 +97,7 @@ async def test_research_and_a_message_on_whatsapp(place: Place, tmp_path: Path) 
 
 
 @PLACES
-async def test_a_text_of_the_owners_goes_out_in_two_minutes_and_no_model_is_asked(
+async def test_a_text_of_the_owners_goes_out_in_two_minutes_and_no_model_works_on_it(
     place: Place, tmp_path: Path
 ) -> None:
     text = 'In two minutes send me on WhatsApp "Take the cake out, *now*"'
@@ -106,7 +109,7 @@ async def test_a_text_of_the_owners_goes_out_in_two_minutes_and_no_model_is_aske
 
         assert _sent(world, "whatsapp") == ["Take the cake out, *now*"]
         assert (await world.get(task.id)).status is Status.COMPLETED
-        assert vendor.heard == []
+        assert vendor.thought == []
 
 
 @PLACES
@@ -163,23 +166,16 @@ async def test_steps_are_ticked_by_a_tool_and_by_a_line_and_never_sent(
 
 
 @PLACES
-async def test_a_model_that_reads_badly_costs_a_question_and_no_message(
+async def test_a_model_that_leaves_the_channel_out_is_corrected(
     place: Place, tmp_path: Path
 ) -> None:
-    """What the model left out stays: the owner said it, and so he is asked."""
     async with Agent(BALI, _said(f"<deliverable>{LIST}</deliverable>")) as vendor:
         mute = '{"tasks": [{"title": "Bali", "instructions": "Research the best beaches in Bali'
-        mute += ' for families", "work": ["Research the best beaches in Bali for families"],'
-        mute += ' "delivery": []}], "clauses": [{"clause": 1, "became": "work", "task": 1}]}'
+        mute += ' for families", "work": ["Research the best beaches in Bali for families"]}]}'
         vendor.reads = lambda: Order(Answer(call=Call("answer", mute)))
         async with _house(tmp_path, vendor, place) as world:
-            heard = await _say(world, BALI)
+            (task,) = (await _say(world, BALI)).tasks
             await world.run()
-            assert (await world.get(heard.tasks[0].id)).status is Status.NEW
-            assert _sent(world, "whatsapp") == []
 
-            for review in await world.waiting():
-                await world.decide(review, Answered.ANSWER, "yes")
-            await world.run()
-            assert (await world.get(heard.tasks[0].id)).status is Status.COMPLETED
+            assert (await world.get(task.id)).status is Status.COMPLETED
             assert _sent(world, "whatsapp") == [LIST]

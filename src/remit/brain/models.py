@@ -46,6 +46,12 @@ class ModelBrain:
         return self._role in self._choice.models
 
     @property
+    def label(self) -> str:
+        """The model's vendor and name, for people; empty without a model."""
+        model = self._choice.models.get(self._role)
+        return str(model) if model else ""
+
+    @property
     def has_tools(self) -> bool:
         """Whether it makes sense to offer it tools."""
         model = self._choice.models.get(self._role)

@@ -15,6 +15,7 @@ from remit.cli import codes, door, out
 from remit.cli.options import AsJson, flag
 from remit.cli.out import Ink
 from remit.errors import BadInput
+from remit.intake.exam.qualify import ExamFile
 from remit.model.codec import Json
 from remit.settings import Settings, edit
 from remit.store import home
@@ -43,12 +44,26 @@ def show(*, json: AsJson = False) -> int:
     ready = found.ready or kind == "scripted"
     said = {"scripted": f"A script answers: {settings.brain.script}.", "none": _NONE}.get(kind)
     said = said or found.sentence
+    exam = _exam(settings, found)
     if json:
         models: dict[str, Json] = {role: str(model) for role, model in found.models.items()}
-        out.emit({"kind": kind, "ready": ready, "models": models, "detail": said})
+        out.emit({"kind": kind, "ready": ready, "models": models, "detail": said, "exam": exam})
     else:
         out.line(Ink(kind, "bold"), f": {said}")
+        if exam:
+            out.line(exam)
     return codes.DONE if ready else codes.WAITS
+
+
+def _exam(settings: Settings, found: Choice) -> str | None:
+    """How the model did that would read messages, if there is one."""
+    model = found.models.get(Role.EXTRACT)
+    if model is None:
+        return None
+    result = ExamFile(settings.home).result(str(model))
+    if result is not None:
+        return result.sentence
+    return f"{model} has not taken the reading exam yet: `remit brain test`, or the next start."
 
 
 @app.command
@@ -82,6 +97,14 @@ def use(
     if home.is_locked(settings.home):
         out.say("The Remit that runs now goes on as it was; start it again.")
     return codes.DONE
+
+
+@app.command(name="test")
+def examine(*, json: AsJson = False) -> int:
+    """Have your model take the reading exam: if it passes, it reads your messages."""
+    from remit.cli.reader_exam import take  # noqa: PLC0415 - loads a model
+
+    return take(house_settings.load(), as_json=json)
 
 
 def choice(settings: Settings) -> Choice:

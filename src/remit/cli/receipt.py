@@ -11,6 +11,7 @@ from remit.intake import zone as zones
 from remit.model import rhythm
 from remit.model.codec import JsonMap, moment
 from remit.model.ids import TaskId
+from remit.model.review import Answered
 from remit.model.task import Task
 from remit.settings import Settings
 from remit.store import tasks
@@ -125,7 +126,11 @@ def _nothing(told: JsonMap) -> None:
 def _questions(told: JsonMap) -> None:
     for asked in maps(told, "questions"):
         options = cast("Sequence[str]", asked["options"])
-        may = f" ({' or '.join(options)})" if options else ""
+        approves = Answered.APPROVE in options
+        may = f" ({' or '.join(options)})" if options and not approves else ""
         out.line(Ink(f"Asks you ({asked['about']}): {asked['question']}{may}", "yellow"))
-        if asked["id"]:
+        if asked["id"] and approves:
+            out.line(f"  {asked['clause']}")
+            out.line(f"  remit approve {asked['id']}, or remit decline {asked['id']}")
+        elif asked["id"]:
             out.line(f'  remit answer {asked["id"]} "…"')

@@ -17,13 +17,14 @@ from remit.cli.rehearse_calendar import calendar
 from remit.cli.rehearse_contract import contract
 from remit.cli.rehearse_priority import priority
 from remit.errors import BadInput
-from remit.intake import extract as reader
 from remit.intake import zone as zones
 from remit.intake.admit import check_text
 from remit.intake.book import FILE, Contacts
 from remit.intake.hear import planned
 from remit.intake.heard import rehearsed
+from remit.intake.plain_reader import read_plainly
 from remit.intake.recipients import Book
+from remit.intake.veto import held_back
 from remit.model.codec import JsonMap, moment
 from remit.model.reply import Hold, Reply
 from remit.model.series import Repeats
@@ -40,21 +41,30 @@ app.command(priority)
 
 @app.command
 def extract(
-    text: Annotated[str, free("A message, as you would write it; - reads it from stdin.")],
+    text: Annotated[str, free("A message, as you would write it; - reads it from stdin.")] = "",
     /,
     *,
+    labelled: Annotated[
+        bool, flag("Score the readers on labelled messages instead: your model, and none.")
+    ] = False,
     now: Annotated[str | None, flag("When it is said, with offset; else now.")] = None,
     tz: Annotated[str | None, flag("The zone of your clock; yours, if not said.")] = None,
     json: AsJson = False,
 ) -> int:
     """Say what a message would be understood as, clause by clause; no model is asked."""
+    settings = house_settings.load()
+    if labelled:
+        from remit.cli.reader_exam import show_scores  # noqa: PLC0415 - may load a model
+
+        return show_scores(settings, as_json=json)
     said = sys.stdin.read() if text == "-" else text
     check_text(said)
-    settings = house_settings.load()
     zone = zones.owners(settings.zone, os.environ).zone if tz is None else _zone(tz)
     at = moment(now) if now else clock.now()
     book = _book(settings, (*_channels(), *MOST))
-    told = rehearsed(reader.extract(said.strip(), now=at, zone=zone, book=book))
+    said = said.strip()
+    found = read_plainly(said, now=at, zone=zone, book=book)
+    told = rehearsed(held_back(found, said, book))
     if json:
         out.emit(told)
     else:
@@ -91,8 +101,9 @@ def read(
     """What `remit add` would make of a message here, where no Remit runs."""
     check_text(text)
     zone, book = zones.owners(settings.zone, os.environ).zone, _book(settings, _channels())
-    found = reader.extract(text.strip(), now=clock.now(), zone=zone, book=book)
-    return rehearsed(planned(found, at, book.home, repeats))
+    said = text.strip()
+    found = read_plainly(said, now=clock.now(), zone=zone, book=book)
+    return rehearsed(held_back(planned(found, at, book.home, repeats), said, book))
 
 
 def _zone(name: str) -> ZoneInfo:
@@ -112,4 +123,4 @@ def _channels() -> tuple[str, ...]:
 
 def _book(settings: Settings, channels: tuple[str, ...]) -> Book:
     known = tuple(dict.fromkeys(channels))
-    return Contacts(settings.home / FILE, settings.owner, known).book()
+    return Contacts(settings.home / FILE, settings.owner, known, settings.agent).book()

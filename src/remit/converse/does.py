@@ -61,6 +61,8 @@ class Doer:
                 told = await self._amend(TaskId(meant.task), meant.at)
             case What.ANSWER:
                 told = await self._answer(ReviewId(meant.review), meant.text)
+            case What.APPROVE:
+                told = await self._approve(ReviewId(meant.review))
             case What.LOOK:
                 told = await self._look(Look(meant.act), meant, scene)
             case What.ASK:
@@ -122,6 +124,18 @@ class Doer:
         now = self.clock.now()
         how = records.stands(task, now, self.zone)
         return Told(f"Thank you. {records.title(task)}: {how}.", refs)
+
+    async def _approve(self, review_id: ReviewId) -> Told:
+        review = await self.db.read(reviews.get, review_id)
+        refs = (TaskRef(review.task_id, Action.UPDATED),)
+        if review.decision is None:
+            try:
+                await self.hands.approve(review_id)
+            except Conflict as no:
+                return Told(str(no), refs)
+        task = await self.db.read(tasks.get, review.task_id)
+        how = records.stands(task, self.clock.now(), self.zone)
+        return Told(f"Approved. {records.title(task)}: {how}.", refs)
 
     async def _hear(self, meant: Meant, said_at: datetime) -> Told:
         heard = await self.ear.hear(meant.text, meant.ref, said_at)

@@ -54,6 +54,11 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
+class Approval:
+    """Words that approve what is shown, such as "yes, send it"."""
+
+
+@dataclass(frozen=True, slots=True)
 class Correction:
     """`firm`: it can be nothing else. Otherwise it is one only if the words are a time."""
 
@@ -61,12 +66,16 @@ class Correction:
     firm: bool
 
 
-def read(text: str) -> Command | Query | Correction | None:
+def read(text: str) -> Command | Query | Correction | Approval | None:
     """What the whole of a message means; None if it is none of these."""
     line = text.strip()
     if "\n" in line or ". " in line or len(line) > 300:  # noqa: PLR2004 - a sentence
         return None
     words = bare(words_of(line))
+    if _APPROVALS.read(words):
+        return Approval()
+    if _RETRACTIONS.read(words):
+        return Command(Act.CANCEL, Thing(pointed=True))
     if not 1 <= len(words) <= _MOST_WORDS:
         return None
     return _query(words) or _command(words) or _correction(line)
@@ -134,6 +143,32 @@ def _opening(line: str) -> tuple[str, bool] | None:
     return None
 
 
+# Only these words approve; a model may propose an approval, and never gives one.
+_APPROVALS: Final = Table(
+    {
+        True: "approve|approve it|approve that|approve this|approved|send it|send it now"
+        "|yes send it|yes send|yes go ahead|go ahead|go ahead and send it|ok send it|okay send it"
+        "|sure send it"
+        "|ja schick es|ja schick es ab|ja schick ab|schick es ab|schick ab|ja abschicken|abschicken"
+        "|freigeben|genehmigt|genehmige es|ja senden|si envialo|envialo|si mandalo|mandalo"
+        "|aprobado|apruebalo|si adelante|adelante"
+    }
+)
+_RETRACTIONS: Final = Table(
+    {
+        True: "stop|stop it|stop that|never mind|nevermind|nvm|scratch that|strike that|forget it"
+        "|forget that|forget about it|actually don't|actually dont|actually no|actually not|don't"
+        "|dont|don't do it|dont do it|don't do that|don't send it|dont send it|do not send it"
+        "|no don't|no dont|no stop|cancel that|call it off|leave it|on second thought no"
+        "|changed my mind|i changed my mind|stopp|stopp das|halt stopp|doch nicht"
+        "|lieber nicht|lieber doch nicht"
+        "|mach's doch nicht|machs doch nicht|mach das doch nicht|mach es doch nicht|lass es"
+        "|lass es sein|lass mal|lass stecken|vergiss es|vergiss das|nicht schicken"
+        "|nicht senden|schick es nicht"
+        "|schick es doch nicht|nicht abschicken|dejalo|dejalo estar|olvidalo|mejor no|no lo mandes"
+        "|no lo envies|no lo hagas|para|para eso|cancelalo|cancela eso|ya no|al final no"
+    }
+)
 _ACTS: Final = Table(
     {
         Act.PAUSE: "pause *|pause|suspend *|put * on hold|hold *|pausiere *|pausier *|halte * an"

@@ -11,13 +11,13 @@ from enum import StrEnum
 from typing import Final
 
 from remit.converse import meaning, records, which
-from remit.converse.meaning import Act, Command, Correction, Query
+from remit.converse.meaning import Act, Approval, Command, Correction, Query
 from remit.converse.phrases import Table, words_of
 from remit.converse.plugs import Ear, Unclear
 from remit.converse.scene import Scene
 from remit.model.conversation import Turn
 from remit.model.review import Answered, Review
-from remit.model.status import Status
+from remit.model.status import Reason, Status
 from remit.model.task import Task
 
 _SHORT: Final = 16  # words that an answer may have beside an open question
@@ -29,6 +29,7 @@ class What(StrEnum):
     ACT = "act"  # something is done to a task
     AMEND = "amend"  # a task that has not begun gets another time
     ANSWER = "answer"  # to an open question
+    APPROVE = "approve"  # the one card that is shown here
     LOOK = "look"  # at the records
     ASK = "ask"  # nobody can tell: the owner is asked
     HEAR = "hear"  # for intake
@@ -119,15 +120,35 @@ def _read(scene: Scene, ear: Ear, now: datetime) -> Meant | None:
     match meaning.read(scene.turn.content):
         case Command() as command:
             return _command(command, scene)
-        case Query(look, thing, _):
-            known = which.named(thing, scene.last, scene.others) if thing != _NOTHING else []
-            if look is meaning.Look.STATUS and len(known) != 1:
-                return None  # nobody, or too many: a question like any other
-            return Meant(What.LOOK, act=look.value, tasks=tuple(task.id for task in known))
+        case Query() as query:
+            return _looked(query, scene)
         case Correction(words, firm):
             return _amended(scene, ear, words, now, firm=firm)
+        case Approval():
+            return _approved(scene)
         case None:
             return None
+
+
+def _looked(query: Query, scene: Scene) -> Meant | None:
+    thing, look = query.thing, query.look
+    known = which.named(thing, scene.last, scene.others) if thing != _NOTHING else []
+    if look is meaning.Look.STATUS and len(known) != 1:
+        return None  # nobody, or too many: a question like any other
+    return Meant(What.LOOK, act=look.value, tasks=tuple(task.id for task in known))
+
+
+def _approved(scene: Scene) -> Meant:
+    """Approve the one card that this conversation shows, or that the turn replies to."""
+    cards = [each for each in scene.asked if each.reason is Reason.APPROVAL]
+    if scene.turn.about is not None:
+        cards = [each for each in cards if each.task_id == scene.turn.about]
+    if len(cards) == 1:
+        return Meant(What.APPROVE, review=str(cards[0].id))
+    if not cards:
+        return Meant(What.ASK, text=_NOTHING_TO_APPROVE)
+    shown = "\n".join(f"- {each.question}" for each in cards[:_MOST_NAMED])
+    return Meant(What.ASK, text=f"{_WHICH_APPROVED}\n{shown}")
 
 
 def _command(command: Command, scene: Scene) -> Meant | None:
@@ -211,7 +232,7 @@ def _answer(scene: Scene, ear: Ear) -> Meant | None:
     open_ = [each for each in scene.asked if Answered.ANSWER in each.options]
     if scene.turn.about is not None:
         open_ = [each for each in open_ if each.task_id == scene.turn.about]
-    if not open_ or len(said.split()) > _SHORT or said.endswith("?"):
+    if not open_ or len(said.split()) > _SHORT or said.endswith("?") or ear.is_talk(said):
         return None
     fitting = [each for each in open_ if _fit(scene, ear, each, said)]
     if ear.asks_for_work(said):
@@ -254,6 +275,8 @@ _COMES_BACK: Final = (
     "{} comes back again and again. Move one run of it on the Schedule page, or cancel it and say"
     " it anew."
 )
+_NOTHING_TO_APPROVE: Final = "Nothing in this conversation waits for your approval."
+_WHICH_APPROVED: Final = "Several messages wait for your approval. Approve each on its card:"
 _WHICH_ANSWERED: Final = (
     "Several questions are open, and I cannot tell which of them that answers. Answer on the card:"
 )

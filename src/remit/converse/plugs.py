@@ -36,6 +36,9 @@ class Ear(Protocol):
     async def hear(self, text: str, ref: str, said_at: datetime) -> Understood:
         """Store what the words ask for; the same ref twice is the same tasks."""
 
+    def is_talk(self, text: str) -> bool:
+        """Whether the words only thank, greet or laugh. Nothing is stored."""
+
     def asks_for_work(self, text: str) -> bool:
         """Whether the words, by themselves, ask for something to be done. Nothing is stored."""
 
@@ -66,6 +69,9 @@ class Hands(Protocol):
         """Give another time to what has not begun."""
 
     async def answer(self, review_id: ReviewId, text: str) -> Task: ...
+
+    async def approve(self, review_id: ReviewId) -> Task:
+        """Approve exactly what the card shows."""
 
 
 class Mind(Protocol):

@@ -96,7 +96,12 @@ class Courier:
         bounds = None if reach.owner else self._bounds
         standing = await bounds.standing(delivery.channel) if bounds else ()
         return permit.judge(
-            reach, delivery.channel, standing, taint=task.taint, asks_first=asks_first
+            reach,
+            delivery.channel,
+            standing,
+            taint=task.taint,
+            veto=task.veto,
+            asks_first=asks_first,
         )
 
     def put_off(self, task: Task, ready: "Ready") -> Retry | None:

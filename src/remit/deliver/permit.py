@@ -1,7 +1,8 @@
 """Who may be written to without being asked about. Pure: what is known comes in, a word comes out.
 
 The owner always may. For anyone else the strictest word counts, of the book and of what was said
-once and for all; without a word it is asked. What has read other people's words always asks.
+once and for all; without a word it is asked. What has read other people's words always asks, and
+so does a message whose own words hold it back.
 """
 
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from remit.model.permit import Permission, Reach, policy_of
 from remit.model.reply import Policy
 from remit.model.task import Taint
+from remit.model.veto import VetoCue, veto_sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,7 @@ def judge(
     standing: Sequence[Permission],
     *,
     taint: Taint = Taint.OWNER,
+    veto: Sequence[VetoCue] = (),
     asks_first: bool = False,
 ) -> Leave:
     """Allow, ask or deny one message to one person on one channel."""
@@ -37,4 +40,6 @@ def judge(
         return Leave(Policy.DENY, f"{why}; `remit contacts` shows it")
     if taint is not Taint.OWNER:
         return Leave(Policy.ASK, "The task has read what is not yours. ")
+    if veto:
+        return Leave(Policy.ASK, f"{veto_sentence(veto)} ")
     return Leave(Policy.ASK if asks_first else policy)

@@ -152,6 +152,7 @@ def make(cue: Cue, ids: Ids, now: datetime) -> Task:
         priority=cue.priority or Priority.LOW,
         rule=_rule(cue) if cue.priority else None,
         taint=cue.taint,
+        veto=cue.veto,
         scheduled_for=cue.scheduled_for,
         repeats=cue.repeats,
         retry_of=cue.retry_of,

@@ -19,10 +19,11 @@ from remit.intake.grammar.places import zone_of
 from remit.intake.grammar.sentences import Said, sentences
 from remit.intake.grammar.spoken import Spoken, combine, read_time
 from remit.intake.lexicon import LANGUAGES
-from remit.intake.lexicon.shape import Language, Part, some
-from remit.intake.lexicon.words import Kind, keys_of, tokenize
+from remit.intake.lexicon.shape import Language, Part
 from remit.intake.recipients import Book, Channel, Contact, Question, channel_for
 from remit.intake.times import When, reckon
+from remit.language.phrases import some
+from remit.language.tokens import Kind, keys_of, tokenize
 
 _LEADS: Final = ("", "at ", "um ", "a las ")  # "9:30" alone is a time once one was asked for
 _MOST_TOKENS: Final = 60
@@ -42,6 +43,14 @@ _LEFT_OUT: Final = some(
 )
 _YES: Final = some(
     "yes|yes please|yep|yeah|ok|okay|sure|right|correct|ja|ja bitte|genau|sí|si|claro"
+)
+_NO: Final = some(
+    "no|nope|nah|no thanks|no thank you|don't|dont|do not|don't send it|dont send it|stop|cancel",
+    "cancel it|nobody|no one|none|neither|not at all|no way|it was a joke|nobody it was a joke",
+    "nein|nein danke|nee|nö|nicht|gar nicht|überhaupt nicht|niemand|niemanden|keiner|keinen",
+    "nicht senden|nicht schicken|schick es nicht|abbrechen|war nur spaß|war ein witz",
+    "no gracias|no lo envíes|no lo mandes|nadie|a nadie|ninguno|ninguna|para nada|mejor no|cancela",
+    "cancélalo|era broma|fue broma",
 )
 _THEN: Final = some(
     "when to do it|when to remind|do it then|remind me then|then|it is to go out|send it there",
@@ -67,6 +76,17 @@ def is_left_out(answer: str) -> bool:
     return _is(answer, "left out")
 
 
+def is_no(answer: str) -> bool:
+    return _is(answer, "no") or is_left_out(answer)
+
+
+def begins_with_no(answer: str) -> bool:
+    """Whether an answer refuses first, and then says something: "no, not that one!"."""
+    keys = keys_of(tokenize(answer))
+    found = _NO.at(keys, 0)
+    return found is not None and (found[1] == len(keys) or keys[found[1]] in (",", ".", "!", ";"))
+
+
 def is_yes(answer: str) -> bool:
     return _is(answer, "yes")
 
@@ -83,7 +103,7 @@ def is_of_it(answer: str) -> bool:
 
 def _is(answer: str, what: str) -> bool:
     keys = [key for key in keys_of(tokenize(answer)) if any(c.isalnum() for c in key)]
-    phrases = {"left out": _LEFT_OUT, "yes": _YES, "then": _THEN, "of it": _OF_IT}[what]
+    phrases = {"left out": _LEFT_OUT, "yes": _YES, "no": _NO, "then": _THEN, "of it": _OF_IT}[what]
     found = phrases.at(keys, 0)
     return found is not None and found[1] == len(keys)
 
@@ -120,6 +140,14 @@ def when(  # noqa: PLR0913 - words, what was said around them, and where and whe
     if whole.every and not (whole.until or spoken.every):
         whole = replace(whole, until=_end_in(elsewhere, book))
     return reckon(whole, answer, now=now, zone=zone)
+
+
+def lacks_only_the_hour(said: str, others: Sequence[str], book: Book) -> bool:
+    """Whether some words name a day and no time of it, and others around them name none either."""
+    spoken = _first(said, book)
+    around = [each for each in (_first(other, book) for other in others) if each]
+    named = spoken is not None and not spoken.clocks and not spoken.vague
+    return named and not any(each.clocks for each in around)
 
 
 def _with_halves(base: Spoken | None, texts: Sequence[str], book: Book) -> Spoken | None:

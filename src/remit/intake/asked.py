@@ -22,6 +22,7 @@ _LIKE: Final = {
     About.RECIPIENT: "Name somebody of the contact book, or add them there first.",
     About.CONTENT: "Say what it is, and nothing else; a text to be sent as it is goes in quotes.",
     About.TASK: "Say the one thing that is to be done.",
+    About.CONFIRM: 'Say "yes" or "no".',
 }
 
 

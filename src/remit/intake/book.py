@@ -19,8 +19,8 @@ from typing import Final, TypeVar
 
 from remit.errors import BadInput
 from remit.formats.yaml import YamlPart, load_yaml
-from remit.intake.lexicon.words import fold, keys_of, tokenize
 from remit.intake.recipients import Book, Channel, Contact
+from remit.language.tokens import fold, keys_of, tokenize
 from remit.model.permit import Reach, Unsure
 from remit.model.reply import Policy
 
@@ -57,8 +57,11 @@ class Entry:
 class Contacts:
     """Whom the owner knows. While a house runs, the last good book stays."""
 
-    def __init__(self, path: Path, owner: str, channels: Collection[str | Channel]) -> None:
+    def __init__(
+        self, path: Path, owner: str, channels: Collection[str | Channel], assistant: str = ""
+    ) -> None:
         self._path = path
+        self._assistant = assistant
         self._channels = tuple(
             each if isinstance(each, Channel) else Channel(each, each) for each in channels
         )
@@ -79,7 +82,7 @@ class Contacts:
 
     def bare(self) -> Book:
         """A book that knows nobody but the owner, and every channel of the house."""
-        return Book(self._owner, self._channels)
+        return Book(self._owner, self._channels, assistant=self._assistant)
 
     @property
     def channels(self) -> tuple[str, ...]:
@@ -128,7 +131,7 @@ class Contacts:
             self.complaint = None
             self._entries = entries
             others = tuple(self._contact(each) for each in entries if each.role != OWNER)
-            self._book = Book(self._its_owner(), self._channels, others)
+            self._book = Book(self._its_owner(), self._channels, others, assistant=self._assistant)
         self._stamp = stamp
 
     def _its_owner(self) -> Contact:

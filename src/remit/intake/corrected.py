@@ -12,8 +12,8 @@ from remit.intake.grammar.sentences import Said, sentences
 from remit.intake.grammar.takes import Found, find_old
 from remit.intake.grammar.turned import Turn, find_turns
 from remit.intake.lexicon.turns import TURNS
-from remit.intake.lexicon.words import Token, keys_of, tokenize
 from remit.intake.recipients import About, Book
+from remit.language.tokens import Token, keys_of, tokenize
 
 _MOST: Final = 4  # times somebody changes his mind in one message
 _SWALLOWED: Final = frozenset(",.…;:-–—(")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from remit.errors import BadInput, Changed, NotFound
 from remit.intake.book import FILE, Entry, parse
-from remit.intake.lexicon.words import fold
+from remit.language.tokens import fold
 from remit.system.files import PRIVATE, locked, write_atomic
 
 _Span = tuple[int, int]  # lines, the last one not in it

@@ -9,19 +9,21 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from remit.intake.address import without_address
 from remit.intake.corrected import Unsettled, Woven, corrected
 from remit.intake.drafts import Judged, Made, make
 from remit.intake.grammar.pieces import Piece, Sort
 from remit.intake.grammar.sentences import sentences
 from remit.intake.lexicon.shape import Talk
-from remit.intake.lexicon.words import Token, tokenize
 from remit.intake.recipients import About, Book, Question
 from remit.intake.schedule import Clockwork
 from remit.intake.sketch import Line, sketch
 from remit.intake.times import Moment, Recurrence
+from remit.language.tokens import Token, tokenize
 from remit.model.delivery import Delivery
 from remit.model.plan import Became, Clause, Item
 from remit.model.task import TaskType
+from remit.model.veto import VetoCue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +61,7 @@ class Extraction:
     answer: Talk | None
     clauses: tuple[Clause, ...]
     connectives: tuple[Connective, ...]
+    veto: tuple[VetoCue, ...] = ()  # words that hold it back from everybody but the owner
 
     def questions_about(self, draft: Draft) -> tuple[Question, ...]:
         """The questions that must be settled before a draft may run."""
@@ -68,6 +71,7 @@ class Extraction:
 def extract(text: str, *, now: datetime, zone: ZoneInfo, book: Book) -> Extraction:
     """Read a message of the owner. `now` is a moment with its offset, `zone` the owner's own."""
     clock = Clockwork(now, zone)
+    text = without_address(text, book)
     tokens = tokenize(text)
     woven = corrected(text, tokens, book)
     if woven is None:

@@ -4,21 +4,23 @@ All tasks of a message and all questions about them are stored in one transactio
 acknowledged. The same message twice, told by its source, is the same tasks.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeAlias
 from zoneinfo import ZoneInfo
 
 from remit.errors import BadInput, Failed, KeyReused
 from remit.intake import admit
 from remit.intake.asked import evidence, request_of
 from remit.intake.book import Contacts
-from remit.intake.extract import Draft, Extraction, extract
+from remit.intake.extract import Draft, Extraction
 from remit.intake.heard import Heard, Message
+from remit.intake.plain_reader import PlainReader
 from remit.intake.recipients import About, Book, Question
 from remit.intake.settle import settle
 from remit.intake.times import Recurrence
+from remit.intake.veto import held_back
 from remit.model.delivery import Delivery
 from remit.model.ids import Ids
 from remit.model.plan import Clause, Gap, Request
@@ -27,6 +29,7 @@ from remit.model.series import Repeats
 from remit.model.settled import Settle, Settled
 from remit.model.status import Reason, Status
 from remit.model.task import Cue, Source, Task, TaskType
+from remit.model.veto import VetoCue
 from remit.ports import Clock
 from remit.store import messages
 from remit.store.database import Database
@@ -38,11 +41,8 @@ class Reader(Protocol):
     async def read(self, text: str, now: datetime, zone: ZoneInfo, book: Book) -> Extraction: ...
 
 
-class PlainReader:
-    """The rules alone: no model is asked."""
-
-    async def read(self, text: str, now: datetime, zone: ZoneInfo, book: Book) -> Extraction:
-        return extract(text, now=now, zone=zone, book=book)
+# The card that approves a text to somebody, as it will be sent; None if it cannot be shown yet.
+Approve: TypeAlias = Callable[[Task, Delivery], Review | None]
 
 
 class Ear:
@@ -63,6 +63,11 @@ class Ear:
         self._contacts = contacts
         self._zone = zone
         self._reader = reader or PlainReader()
+        self._approve: Approve = lambda _task, _delivery: None
+
+    def approve_by(self, approve: Approve) -> None:
+        """Say how a text to somebody is shown for approval; until then none is."""
+        self._approve = approve
 
     async def hear(self, message: Message) -> Heard:
         """Store what the message asks for, durably, and say what became of every clause."""
@@ -74,8 +79,11 @@ class Ear:
         if not found.tasks:
             return Heard((), (), found.answer, found.clauses, found.questions)
         now = self._clock.now()
-        made = [_task(each, message, n, self._ids, now) for n, each in enumerate(ledgers(found), 1)]
-        asked = [review for task, each in made for review in asking(task, each, self._ids)]
+        made = [
+            self._carded(*_task(each, message, n, self._ids, now, found.veto))
+            for n, each in enumerate(ledgers(found), 1)
+        ]
+        asked = [review for _, reviews in made for review in reviews]
         stored = await self._db.write(
             messages.entrust, [task for task, _ in made], asked, message.said_at
         )
@@ -93,7 +101,20 @@ class Ear:
             found = await self._reader.read(message.text, now, self._zone, book)
         except Failed:
             found = await PlainReader().read(message.text, now, self._zone, book)
-        return planned(found, message.scheduled_for, book.home, message.repeats)
+        found = planned(found, message.scheduled_for, book.home, message.repeats)
+        return held_back(found, message.text, book)
+
+    def _carded(self, task: Task, ledger: "Ledger") -> tuple[Task, tuple[Review, ...]]:
+        """The task with its questions; a text that is known is approved at once, as it is shown."""
+        held = [gap for gap in task.gaps if gap.about == About.CONFIRM]
+        others = [each for each in task.delivery if each.recipient is not None]
+        cards = [self._approve(task, each) for each in others] if held else []
+        known = [each for each in cards if each is not None]
+        if not held or len(known) < len(others):
+            return task, tuple(asking(task, ledger, self._ids))
+        gaps = tuple(gap for gap in task.gaps if gap not in held)
+        opened = (replace(each, id=self._ids.review(), opened_at=task.created_at) for each in known)
+        return replace(task, gaps=gaps), tuple(opened)
 
     def settling(self) -> Settle:
         """How an answer is worked in, with the book as it is now."""
@@ -231,7 +252,9 @@ def _joined(before: tuple[Gap, str], gap: Gap, sentence: str) -> tuple[Gap, str]
     return replace(old, options=options, waits=waits, letter=letter), f"{asked} {sentence}"
 
 
-def _task(ledger: Ledger, message: Message, n: int, ids: Ids, now: datetime) -> tuple[Task, Ledger]:
+def _task(
+    ledger: Ledger, message: Message, n: int, ids: Ids, now: datetime, veto: tuple[VetoCue, ...]
+) -> tuple[Task, Ledger]:
     draft, rule = ledger.draft, ledger.draft.recurrence
     cue = Cue(
         source=Source(message.source.kind, messages.nth(message.source.ref, n)),
@@ -246,6 +269,7 @@ def _task(ledger: Ledger, message: Message, n: int, ids: Ids, now: datetime) -> 
         assigned_agent=draft.agent,
         context=message.context,
         taint=message.taint,
+        veto=veto,
     )
     task = admit.make(cue, ids, now)
     request = Request(message.text, ledger.clauses)

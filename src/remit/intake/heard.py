@@ -6,7 +6,7 @@ from datetime import datetime
 
 from remit.intake.extract import Draft, Extraction
 from remit.intake.lexicon.shape import Talk
-from remit.intake.recipients import Question
+from remit.intake.recipients import About, Question
 from remit.model.codec import Json, JsonMap, stamp, to_json
 from remit.model.delivery import Delivery
 from remit.model.plan import Clause, Gap
@@ -51,6 +51,7 @@ def told(heard: Heard, view: View = View.S3) -> JsonMap:
         "questions": list(_questions(heard)),
         "answer": to_json(heard.answer),
         "alike": list[Json](heard.alike),
+        "veto": to_json(heard.tasks[0].veto if heard.tasks else ()),
     }
 
 
@@ -62,6 +63,7 @@ def rehearsed(found: Extraction) -> JsonMap:
         "questions": [_unasked(each, found.clauses) for each in found.questions],
         "answer": to_json(found.answer),
         "alike": [],
+        "veto": to_json(found.veto),
     }
 
 
@@ -100,16 +102,17 @@ def _questions(heard: Heard) -> Iterator[Json]:
         yield _unasked(each, heard.clauses)
     tasks = {task.id: task for task in heard.tasks}
     for review in heard.reviews:
-        gap = gap_of(tasks[review.task_id], review)
-        if gap is None:
+        task = tasks[review.task_id]
+        gap = gap_of(task, review)
+        if gap is None and not review.digest:
             continue
         yield {
             "id": review.id,
             "taskId": review.task_id,
-            "about": gap.about,
+            "about": gap.about if gap else About.CONFIRM.value,
             "question": review.question,
-            "options": list[Json](gap.options),
-            "clause": _words(tasks[review.task_id], gap),
+            "options": list[Json](gap.options if gap else review.options),
+            "clause": _words(task, gap) if gap else review.evidence,
         }
 
 

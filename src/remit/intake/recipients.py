@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from remit.intake.lexicon.shape import Language, Phrases
-from remit.intake.lexicon.words import fold, keys_of, tokenize
+from remit.intake.lexicon.shape import Language
+from remit.language.phrases import Phrases
+from remit.language.tokens import fold, keys_of, tokenize
 from remit.model.delivery import Delivery
 
 
@@ -18,6 +19,7 @@ class About(StrEnum):
     RECIPIENT = "recipient"
     CONTENT = "content"
     TASK = "task"
+    CONFIRM = "confirm"  # whether it is really meant to go to somebody else
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ class Book:
     channels: tuple[Channel, ...]
     contacts: tuple[Contact, ...] = ()
     home: str = "dashboard"
+    assistant: str = ""  # what the owner calls the assistant
     people: Phrases[tuple[Contact, ...]] = field(init=False, compare=False, repr=False)
     ways: Phrases[str] = field(init=False, compare=False, repr=False)
 
@@ -101,9 +104,10 @@ ELSEWHERE: Final[Phrases[str]] = Phrases(
 def resolve(words: str, book: Book, language: Language | None = None) -> Contact | Question:
     """Find whom some words mean: the one person of that name, or a question."""
     keys = keys_of(tokenize(words))
-    if language is not None and keys and keys[0] in language.my:
-        keys = keys[1:]
     found = book.people.at(keys, 0)
+    if found is None and language is not None and keys and keys[0] in language.my:
+        keys = keys[1:]
+        found = book.people.at(keys, 0)
     if found is None or found[1] != len(keys):
         return Question(About.RECIPIENT, f"Who is {words!r}? Nobody of that name is in the book.")
     people = found[0]
@@ -129,7 +133,7 @@ def channel_for(named: str, said: str, book: Book) -> Channel | Question:
 
 
 def way_to(person: Contact, channel: Channel | None, book: Book) -> str | Question:
-    """Name the channel to a person: the one that was said, or the only one there is."""
+    """Name the channel to a person: the one that was said, or the first of theirs in the book."""
     name = person.name
     if person is book.owner:
         return channel.name if channel else book.home
@@ -137,7 +141,7 @@ def way_to(person: Contact, channel: Channel | None, book: Book) -> str | Questi
     reach = tuple(each for each in person.channels if each in ours)
     if channel is not None and (channel.name in reach or not person.channels):
         return channel.name
-    if channel is None and len(reach) == 1:
+    if channel is None and reach:
         return reach[0]
     sentence = f"Through which channel shall {name} get it?"
     if person.channels and not reach:

@@ -39,8 +39,13 @@ def settle(
     if answers.is_yes(answer) and gap.options:
         answer = gap.options[0] if len(gap.options) == 1 else answer
     asked = Asked(task, gap, answer, now, zone, book)
+    if answers.is_no(answer) and not answers.is_left_out(answer) and not _is_option(gap, answer):
+        over = gap.about in (About.CONFIRM, About.TIME)
+        return Settled(asked.closed(Became.DECLINED), over=True) if over else _left_out(asked)
     if answers.is_left_out(answer):
         return _left_out(asked)
+    if answers.begins_with_no(answer):
+        return asked.again(f"{answer!r:.100} is read as a no, so nothing was done.")
     made = _BY_SORT[About(gap.about)](asked)
     return made if made.ask else _in_time(made, asked)
 
@@ -280,6 +285,18 @@ def _retitled(task: Task, said: str) -> Task:
     return replace(task, title=title) if own and title else task
 
 
+def _is_option(gap: Gap, answer: str) -> bool:
+    """Whether a no is itself one of the answers that were offered."""
+    return gap.about != About.CONFIRM and answer.casefold() in map(str.casefold, gap.options)
+
+
+def _confirmed(asked: Asked) -> Settled:
+    """Whether it is meant, although some words of the message hold it back."""
+    if answers.is_yes(asked.answer):
+        return Settled(asked.closed(Became.CONSTRAINT))
+    return asked.again()
+
+
 # Left out -----------------------------------------------------------------------------------------
 
 
@@ -322,4 +339,5 @@ _BY_SORT: Final[dict[About, Callable[[Asked], Settled]]] = {
     About.RECIPIENT: _recipient,
     About.CONTENT: _content,
     About.TASK: _task,
+    About.CONFIRM: _confirmed,
 }

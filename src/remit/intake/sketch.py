@@ -13,7 +13,8 @@ from remit.intake.grammar.repeats import comes_back
 from remit.intake.grammar.sentences import Box, Said
 from remit.intake.grammar.spoken import Spoken
 from remit.intake.grammar.talk import is_statement_at, talk_of
-from remit.intake.lexicon.shape import Does, Link, Talk, words
+from remit.intake.lexicon.shape import Does, Link, Talk
+from remit.language.phrases import words
 
 _LISTS: Final = words(
     "todo todos to do todo-list list lists tasks aufgaben liste pendientes tareas lista hoy"

@@ -13,6 +13,7 @@ from remit.model.ids import SeriesId, SessionId, TaskId
 from remit.model.plan import Gap, Item, ItemStatus, Plan, Request, Rule
 from remit.model.series import Repeats
 from remit.model.status import ALLOWED, BY_PAIR, TERMINAL, Actor, Reason, Status
+from remit.model.veto import VetoCue
 
 
 class TaskType(StrEnum):
@@ -93,6 +94,7 @@ class Cue:
     assigned_agent: str | None = None
     created_by: Creator = Creator.USER
     taint: Taint = Taint.OWNER
+    veto: tuple[VetoCue, ...] = ()  # words that hold it back from everybody but the owner
     said_at: datetime | None = None  # when what asks for it came in, if that may be long ago
 
 
@@ -124,6 +126,7 @@ class Task:
     slot: datetime | None = None
     assigned_agent: str | None = None
     taint: Taint = Taint.OWNER
+    veto: tuple[VetoCue, ...] = ()  # words that hold it back from everybody but the owner
     budget: Budget = Budget()
     spent: Budget = Budget(0, 0)
     result_summary: str | None = None

@@ -15,6 +15,7 @@ from remit.model.reply import Hold, Policy, Reply
 from remit.model.review import Answered, Review
 from remit.model.status import Actor, Status
 from remit.model.task import Taint, Task
+from remit.model.veto import veto_sentence
 from remit.ports import Steps
 from remit.review import ask
 from remit.run.rooms import Rooms, Written
@@ -36,6 +37,25 @@ async def deliver(written: Written, rooms: Rooms, steps: Steps) -> Outcome:
         if isinstance(came, answers.Retry):
             later.append(came)
     return await _doubt(rooms, steps) or _delivered(later, steps)
+
+
+def approval_card(rooms: Rooms, task: Task, delivery: Delivery) -> Review | None:
+    """The question that approves a text of the owner to somebody before the task has begun.
+
+    It has the key of the question that the send would ask, so its answer counts there. None if
+    what would be sent is not known yet, or the gate holds it.
+    """
+    reach = rooms.courier.reach(delivery, delivery.recipient)
+    if delivery.content is None or task.repeats or not isinstance(reach, Reach):
+        return None
+    body, author, _ = _whose(delivery, reach, Written("", Author.BRAIN), task)
+    body = rooms.courier.shape(delivery, body)
+    most = rooms.courier.most((delivery,))
+    judged = gate.judge_text(body, most=most, author=author, known=rooms.known)
+    if isinstance(judged, Hold):
+        return None
+    to, why = replace(delivery, address=reach.address), f"{veto_sentence(task.veto)} "
+    return replace(ask.permission(task, to, reach, judged.text, why), resume_to=Status.NEW)
 
 
 async def settle_doubts(rooms: Rooms, steps: Steps) -> Outcome | None:

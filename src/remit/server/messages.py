@@ -53,9 +53,9 @@ async def _in_talk(call: Call, body: NewMessage, talk: ConversationId) -> Answer
     where = f"/api/conversations/{talk}"
     receipt = answer.receipt if answer else {}
     if not receipt:
-        nothing: JsonMap = {name: [] for name in ("tasks", "clauses", "questions", "alike")}
+        nothing: JsonMap = {name: [] for name in ("tasks", "clauses", "questions", "alike", "veto")}
         return Answer(nothing | {"answer": "control"}, 200, where)
-    return Answer(receipt, 201 if receipt["tasks"] else 200, where)
+    return Answer({"veto": []} | receipt, 201 if receipt["tasks"] else 200, where)
 
 
 ROUTES: Final = (

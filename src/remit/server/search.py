@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from remit.errors import BadInput
-from remit.intake.lexicon.words import fold
+from remit.language.tokens import fold
 from remit.model.codec import Json, JsonMap
 from remit.model.series import Series
 from remit.model.view import show

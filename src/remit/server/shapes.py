@@ -17,6 +17,7 @@ from remit.model.reply import Policy, Usage
 from remit.model.review import Answered, Decision
 from remit.model.run import Run
 from remit.model.status import Actor, Reason, Status
+from remit.model.veto import VetoKind
 from remit.model.view import s3_results
 from remit.server import lesson_shapes, more_shapes, priority_shapes, talk_shapes
 from remit.server.problem import URN
@@ -272,7 +273,9 @@ _OTHERS: Final[dict[str, JsonMap]] = {
         questions=_list("OpenQuestion"),
         answer=_MAYBE_TEXT,
         alike={"type": "array", "items": _TEXT},
+        veto=_list("VetoCue"),
     ),
+    "VetoCue": _object(kind=_words(*VetoKind), words=_TEXT, start=_COUNT, end=_COUNT),
     "OpenQuestion": _object(
         id=_MAYBE_TEXT,
         taskId=_MAYBE_TEXT,

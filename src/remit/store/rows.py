@@ -19,6 +19,7 @@ from remit.model.run import Run
 from remit.model.series import Repeats
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Budget, Creator, Priority, Source, SourceKind, Taint, Task, TaskType
+from remit.model.veto import VetoCue
 from remit.store.database import Cell, Row
 
 W = TypeVar("W", bound=StrEnum)
@@ -69,6 +70,7 @@ def details(task: Task) -> str:
             for name, value in (
                 ("request", task.request),
                 ("gaps", task.gaps),
+                ("veto", task.veto),
                 ("repeats", task.repeats),
                 ("work", task.work),
                 ("contract", task.contract),
@@ -210,6 +212,7 @@ _COLUMNS: Final[Mapping[str, tuple[str, Callable[[Cell], object]]]] = {
 _PARTS: Final[Mapping[str, Callable[[Json], object]]] = {
     "request": partial(from_json, Request),
     "gaps": _all(Gap),
+    "veto": _all(VetoCue),
     "repeats": partial(from_json, Repeats),
     "work": _all(Item),
     "contract": partial(from_json, Contract),

@@ -6,6 +6,7 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -32,6 +33,7 @@ from remit.intake.admit import Intake
 from remit.intake.attentive import Attentive
 from remit.intake.book import FILE as CONTACTS
 from remit.intake.book import Contacts
+from remit.intake.exam.qualify import QualifiedReader
 from remit.intake.hear import Ear
 from remit.intake.permits import Permits
 from remit.intake.zone import owners
@@ -46,6 +48,7 @@ from remit.recall.session import Recall
 from remit.review.inbox import Inbox
 from remit.run import Rooms
 from remit.run.rooms import Bench
+from remit.run.send import approval_card
 from remit.settings import Settings
 from remit.specialist.worktree import Worktrees
 from remit.store import home, loops, permissions, sessions
@@ -104,6 +107,7 @@ class House:
     background: Background  # every loop, and how it is doing
     hide: Redactor  # takes every secret out of what is logged
     thinks: bool  # whether there is a brain that can be asked
+    model_reader: QualifiedReader | None  # the model that reads messages, if there is one
 
     @property
     def push(self) -> Push:
@@ -167,10 +171,11 @@ def build(
     channels = {**CHANNELS, **fitted.channels, **more}
     ground = _ground(settings, db, clock, brain, channels, keys, background=background)
     alike = Recollection(ground)
-    contacts, ear, intake = _hearing(ground, ids, fitted, alike)
+    model = minds.model_reader(ground)
+    contacts, ear, intake = _hearing(ground, ids, fitted, alike, model)
     ears = Ears(ground, intake, ear, contacts)
     tools = _tools(ground, intake, able, alike)
-    return _house(_Frame(ground, ids, keys, fitted, alike, ears, tools))
+    return _house(_Frame(ground, ids, keys, fitted, alike, ears, tools, model))
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +189,7 @@ class _Frame:
     alike: Recollection
     ears: Ears
     tools: Toolbox
+    model: QualifiedReader | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +212,7 @@ def _work(frame: _Frame, priority: PriorityFile) -> _Work:
     back = Reflection(ground, ids, frame.ears.intake.admit, tools, contacts)
     reminded = rooms.recall.reminded(frame.alike.reminders.of)
     rooms = replace(rooms, mirror=back.mirror, recall=reminded)
+    frame.ears.ear.approve_by(partial(approval_card, rooms))
     return _Work(trees, late, back, _engine(ground, ids, rooms), rooms.courier)
 
 
@@ -244,6 +251,7 @@ def _house(frame: _Frame) -> House:
         background=ground.background,
         hide=keys.kept.hide,
         thinks=_thinks(ground.brain),
+        model_reader=frame.model,
     )
 
 
@@ -282,12 +290,14 @@ def _background(db: Database, clock: Clock, redact: Callable[[str], str]) -> Bac
 
 
 def _hearing(
-    ground: Ground, ids: Ids, fitted: Outfit, alike: Recollection
+    ground: Ground, ids: Ids, fitted: Outfit, alike: Recollection, model: QualifiedReader | None
 ) -> tuple[Contacts, Ear, Intake]:
     """Whom the owner knows, who reads what is said, and what makes tasks of it."""
     settings, db, clock = ground.settings, ground.db, ground.clock
-    contacts = Contacts(settings.home / CONTACTS, settings.owner, _called(ground, fitted))
-    ear = Ear(db, clock, ids, contacts, ground.zone, minds.reader(ground))
+    contacts = Contacts(
+        settings.home / CONTACTS, settings.owner, _called(ground, fitted), settings.agent
+    )
+    ear = Ear(db, clock, ids, contacts, ground.zone, minds.reader(ground, model))
     return (
         contacts,
         ear,

@@ -19,7 +19,9 @@ from remit.brain.think import Surroundings
 from remit.errors import BadInput
 from remit.intake.book import Contacts
 from remit.intake.command_words import CommandReader
-from remit.intake.hear import PlainReader, Reader
+from remit.intake.exam.qualify import ExamFile, QualifiedReader
+from remit.intake.hear import Reader
+from remit.intake.plain_reader import PlainReader
 from remit.ports import Brain, Clock
 from remit.settings import Engine, Settings
 from remit.specialist.desk import LONGEST
@@ -71,14 +73,19 @@ def patient(settings: Settings) -> Engine:
     return replace(engine, step_limit=max(limits))
 
 
-def reader(ground: Ground) -> Reader:
-    """Who reads a message: the rules, and a model beside them if there is one."""
-    reader: Reader = PlainReader()
-    if (mind := ground.mind(Role.EXTRACT)) is not None:
-        from remit.intake.propose import CheckedReader  # noqa: PLC0415 - loads a library of forms
+def model_reader(ground: Ground) -> QualifiedReader | None:
+    """The model that reads messages once it has passed the exam, if there is a model."""
+    if (mind := ground.mind(Role.EXTRACT)) is None:
+        return None
+    from remit.intake.model_reader import ModelReader  # noqa: PLC0415 - loads a library of forms
 
-        reader = CheckedReader(Filling(Paying(mind, ground.purse, ground.clock)))
-    return CommandReader(reader, ground.settings.commands)
+    reader = ModelReader(Filling(Paying(mind, ground.purse, ground.clock)))
+    return QualifiedReader(reader, mind.label, ExamFile(ground.settings.home))
+
+
+def reader(ground: Ground, model: QualifiedReader | None) -> Reader:
+    """Who reads a message: a model that qualifies, else the closed patterns."""
+    return CommandReader(model or PlainReader(), ground.settings.commands)
 
 
 def scorer(ground: Ground) -> Scorer | None:

@@ -1,7 +1,13 @@
 """Sets a house to work that was opened."""
 
+import logging
+from typing import Final
+
+from remit.errors import Failed
 from remit.model.status import Reason
 from remit.wiring.house import House
+
+_LOG: Final = logging.getLogger(__name__)
 
 
 async def start(house: House) -> None:
@@ -28,3 +34,21 @@ async def watch(house: House, url: str) -> None:
     house.herald.start()
     await house.leftovers.start(house.journal)
     house.deferred.start()
+    _examine_reader(house)
+
+
+def _examine_reader(house: House) -> None:
+    """Have a model that is new here take the reading exam, beside everything else."""
+    model = house.model_reader
+    if model is None or model.results.result(model.model) is not None:
+        return
+
+    async def examine() -> None:
+        try:
+            result = await model.take_exam(house.clock.now())
+        except Failed as silent:
+            _LOG.warning("%s Until it does, messages are read without a model.", silent)
+        else:
+            _LOG.info("%s", result.sentence)
+
+    house.background.start("reader exam", examine)

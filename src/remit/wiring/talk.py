@@ -22,8 +22,10 @@ from remit.intake import answers, heard, lexicon
 from remit.intake.admit import Intake
 from remit.intake.book import Contacts
 from remit.intake.days import Doubt
+from remit.intake.extract import extract
 from remit.intake.hear import Ear
 from remit.intake.heard import Message
+from remit.intake.lexicon.shape import Talk as Chat
 from remit.intake.times import Moment
 from remit.journal.follow import Journal
 from remit.model.edit import Edit
@@ -63,6 +65,11 @@ class Ears:
             unasked=(*(each.sentence for each in found.unasked), *found.alike),
             receipt=heard.told(found) if found.tasks or found.unasked else {},
         )
+
+    def is_talk(self, text: str) -> bool:
+        now, zone = self.ground.clock.now(), self.ground.zone
+        found = extract(text, now=now, zone=zone, book=self.contacts.bare())
+        return not found.tasks and found.answer in (Chat.THANKS, Chat.GREETING, Chat.CHATTER)
 
     def asks_for_work(self, text: str) -> bool:
         return lexicon.asks_for_work(text)
@@ -125,6 +132,9 @@ class Hands:
 
     async def answer(self, review_id: ReviewId, text: str) -> Task:
         return await self.inbox.decide(review_id, Decision(Answered.ANSWER, text, by=_BY))
+
+    async def approve(self, review_id: ReviewId) -> Task:
+        return await self.inbox.decide(review_id, Decision(Answered.APPROVE, by=_BY))
 
 
 class Reader:

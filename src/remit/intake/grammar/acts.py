@@ -26,7 +26,7 @@ from remit.intake.grammar.sentences import Said
 from remit.intake.grammar.spoken import read_time
 from remit.intake.grammar.texts import Text, find_text, is_statement
 from remit.intake.lexicon.shape import SEND, Does, Link, Needs, Talk, Told
-from remit.intake.lexicon.words import Kind
+from remit.language.tokens import Kind
 
 _COMMAS: Final = frozenset(",;–—")
 _WITHIN: Final = (Link.POLITE, Link.TOO)  # links that end no chunk

@@ -17,8 +17,8 @@ from remit.intake.grammar.phrases import (
 )
 from remit.intake.grammar.sentences import Said
 from remit.intake.grammar.spoken import read_time
-from remit.intake.lexicon.shape import words
-from remit.intake.lexicon.words import Kind
+from remit.language.phrases import words
+from remit.language.tokens import Kind
 
 _OF: Final = words("de del of der des von")
 _MOST: Final = 4  # words that say who it is

@@ -9,7 +9,7 @@ from remit.intake.grammar.sentences import Said
 from remit.intake.grammar.spans import Ahead, read_amounts, whole_days
 from remit.intake.grammar.spoken import Spoken
 from remit.intake.lexicon.endings import ENDINGS, Endings
-from remit.intake.lexicon.words import Kind
+from remit.language.tokens import Kind
 
 _LONGEST: Final = 9  # words that may say when to stop, though nobody can reckon it
 

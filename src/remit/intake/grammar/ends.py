@@ -7,7 +7,7 @@ from remit.intake.grammar.dates import Date, Day, read_day
 from remit.intake.grammar.hours import read_clock, read_number
 from remit.intake.grammar.sentences import Said
 from remit.intake.grammar.spans import Ahead, read_amounts, whole_days
-from remit.intake.lexicon.shape import Phrases
+from remit.language.phrases import Phrases
 
 _LAST_DAY: Final = Date(31, 12)
 _FEASTS: Final = Phrases(

@@ -13,18 +13,9 @@ from remit.intake.grammar.phrases import (
 )
 from remit.intake.grammar.sentences import Said
 from remit.intake.grammar.spoken import read_time
-from remit.intake.lexicon.shape import (
-    REMIND,
-    REMIND_ME,
-    Does,
-    Link,
-    Needs,
-    Talk,
-    Verb,
-    laughs,
-    words,
-)
-from remit.intake.lexicon.words import Kind
+from remit.intake.lexicon.shape import REMIND, REMIND_ME, Does, Link, Needs, Talk, Verb, laughs
+from remit.language.phrases import words
+from remit.language.tokens import Kind
 
 _MOST_SKIPPED: Final = 6  # phrases between a verb and the person it is about
 _MOST_LEADING: Final = 12  # phrases before a verb

@@ -5,7 +5,7 @@ from typing import Final
 
 from remit.intake.grammar.sentences import Said
 from remit.intake.lexicon.shape import Part
-from remit.intake.lexicon.words import Kind
+from remit.language.tokens import Kind
 
 NOON: Final = 12
 MIDNIGHT: Final = 24  # the hour of a midnight that was named so: it belongs to two days

@@ -6,8 +6,8 @@ Whoever wrote a forwarded message does not give tasks here, whatever his words l
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from remit.intake.lexicon.shape import Phrases, some, words
-from remit.intake.lexicon.words import Kind, Token, keys_of
+from remit.language.phrases import Phrases, some, words
+from remit.language.tokens import Kind, Token, keys_of
 
 _FORWARDED: Final = some(
     "forwarded message|original message|begin forwarded message|forwarded by|fwd :|fw :",

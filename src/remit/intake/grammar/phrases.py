@@ -6,8 +6,6 @@ from typing import Final
 from remit.intake.grammar.hours import read_number
 from remit.intake.grammar.sentences import Said
 from remit.intake.grammar.spoken import Spoken, read_time
-from remit.intake.lexicon.shape import Phrases
-from remit.intake.lexicon.words import Kind
 from remit.intake.recipients import (
     ELSEWHERE,
     About,
@@ -17,6 +15,8 @@ from remit.intake.recipients import (
     channel_for,
     resolve,
 )
+from remit.language.phrases import Phrases
+from remit.language.tokens import Kind
 
 _MOST_NAMES: Final = 3  # words in the name of somebody nobody knows
 _MOST_UNITS: Final = 3  # words after the number of a limit

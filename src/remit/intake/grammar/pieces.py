@@ -11,8 +11,8 @@ from remit.intake.grammar.phrases import words_of
 from remit.intake.grammar.sentences import Said
 from remit.intake.grammar.spoken import Spoken
 from remit.intake.lexicon.shape import Link, Verb
-from remit.intake.lexicon.words import Kind
 from remit.intake.recipients import About, Channel, Contact, Question
+from remit.language.tokens import Kind
 
 _MARKS: Final = frozenset(",;:.!?¿¡-–—…")
 _CLOSERS: Final = frozenset(")]}%€$£°\"'+#*")  # marks that belong to the word before them

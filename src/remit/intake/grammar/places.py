@@ -8,9 +8,9 @@ from typing import Final, TypeAlias
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from remit.intake.grammar.sentences import Said
-from remit.intake.lexicon.shape import words
-from remit.intake.lexicon.words import Kind, fold, keys_of, tokenize
 from remit.intake.lexicon.zones import CLOCKS, DOUBTFUL, SHORT, ZONES
+from remit.language.phrases import words
+from remit.language.tokens import Kind, fold, keys_of, tokenize
 
 UNCLEAR: Final = None  # a zone was named, and nobody knows which
 OWN: Final = ""  # the owner's own

@@ -7,7 +7,7 @@ from remit.intake.grammar.phrases import is_addressed, read_person, read_way
 from remit.intake.grammar.sentences import Said
 from remit.intake.grammar.spoken import read_time
 from remit.intake.lexicon.shape import REMIND, Does, Talk
-from remit.intake.lexicon.words import Kind
+from remit.language.tokens import Kind
 
 _LAST: Final = 5  # words at the end among which somebody is thanked
 _IT: Final = ("lo", "la", "los", "las")  # within a word: "mándamelo"

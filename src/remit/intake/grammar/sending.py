@@ -42,8 +42,8 @@ from remit.intake.grammar.spoken import Spoken, read_time
 from remit.intake.grammar.texts import Text
 from remit.intake.grammar.wording import reordered, tells_plainly
 from remit.intake.lexicon.shape import Does, Link, Told
-from remit.intake.lexicon.words import Kind, is_sign
 from remit.intake.recipients import About, Question
+from remit.language.tokens import Kind, is_sign
 
 _OWNER_HEARS: Final = frozenset({Told.STATEMENT, Told.DOING, Told.BARE})
 _STOPS: Final = frozenset(".,;:")

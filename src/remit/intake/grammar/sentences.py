@@ -8,9 +8,10 @@ from typing import Final
 from remit.intake.grammar.pasted import pasted_lines
 from remit.intake.grammar.slips import mended, spoken
 from remit.intake.lexicon import language_of
-from remit.intake.lexicon.shape import Language, TimeWords, laughs, words
-from remit.intake.lexicon.words import Kind, Token, keys_of
+from remit.intake.lexicon.shape import Language, TimeWords, laughs
 from remit.intake.recipients import Book
+from remit.language.phrases import words
+from remit.language.tokens import Kind, Token, keys_of
 
 
 class Box(StrEnum):

@@ -6,8 +6,8 @@ from typing import Final
 
 from remit.intake.lexicon.fillers import FILLERS, LEADING
 from remit.intake.lexicon.shape import Language
-from remit.intake.lexicon.words import Kind, Token
 from remit.intake.recipients import Book
+from remit.language.tokens import Kind, Token
 
 _SHORTEST: Final = 5  # letters of a word that may be misspelt
 _LONG: Final = 8  # letters from which two slips are forgiven

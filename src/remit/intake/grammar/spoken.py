@@ -12,7 +12,7 @@ from remit.intake.grammar.repeats import Every, joined_every, read_every
 from remit.intake.grammar.sentences import Said
 from remit.intake.grammar.spans import Ahead, read_amounts, whole_days
 from remit.intake.lexicon.shape import Link, Part, Unit
-from remit.intake.lexicon.words import Kind
+from remit.language.tokens import Kind
 
 _MOST_CLOCKS: Final = 6
 

@@ -10,8 +10,8 @@ from remit.intake.grammar.sentences import Said
 from remit.intake.grammar.spoken import Spoken, growing, read_time
 from remit.intake.grammar.turned import Turn
 from remit.intake.lexicon.shape import Link
-from remit.intake.lexicon.words import Kind
 from remit.intake.recipients import About
+from remit.language.tokens import Kind
 
 _SLOTS: Final = ("every", "day", "clocks", "part", "zone", "until")
 _ALONE: Final = ("ahead", "now", "vague")  # nothing of these is kept beside something new

@@ -9,7 +9,7 @@ from remit.intake.grammar.sentences import Said
 from remit.intake.grammar.spoken import read_time
 from remit.intake.grammar.texts import is_statement
 from remit.intake.lexicon.shape import Does, Talk
-from remit.intake.lexicon.words import Kind
+from remit.language.tokens import Kind
 
 _NEAR: Final = 8  # words within which a sentence shows what it is
 _ASKING: Final = frozenset("?¿")

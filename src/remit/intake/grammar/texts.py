@@ -8,7 +8,7 @@ from remit.intake.grammar.phrases import is_addressed, read_person, read_strange
 from remit.intake.grammar.sentences import Said
 from remit.intake.grammar.spoken import read_time
 from remit.intake.lexicon.shape import Does, Told, Verb
-from remit.intake.lexicon.words import Kind
+from remit.language.tokens import Kind
 
 _STATEMENT: Final = 8  # words within which a statement shows its verb
 

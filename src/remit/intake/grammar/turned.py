@@ -6,7 +6,7 @@ from typing import Final
 
 from remit.intake.grammar.sentences import Said
 from remit.intake.lexicon.turns import TURNS, Turns
-from remit.intake.lexicon.words import Kind
+from remit.language.tokens import Kind
 
 _MARKS: Final = frozenset(",.…;:-–—()!")
 _TWICE: Final = 2  # weak words that are as good as a strong one: "no, wait"

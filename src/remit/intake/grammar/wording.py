@@ -8,7 +8,6 @@ from typing import Final
 
 from remit.intake.grammar.phrases import words_of
 from remit.intake.grammar.sentences import Said
-from remit.intake.lexicon.shape import words
 from remit.intake.lexicon.telling import (
     BEFORE,
     CLITICS,
@@ -20,7 +19,8 @@ from remit.intake.lexicon.telling import (
     WE_DO,
     WISHES,
 )
-from remit.intake.lexicon.words import Kind, fold
+from remit.language.phrases import words
+from remit.language.tokens import Kind, fold
 
 _MOST_BEFORE: Final = 4  # words before the verb
 _SHORT: Final = 3  # letters

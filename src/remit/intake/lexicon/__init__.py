@@ -5,9 +5,10 @@ from typing import Final
 
 from remit.intake.lexicon.english import ENGLISH
 from remit.intake.lexicon.german import GERMAN
-from remit.intake.lexicon.shape import Language, words
+from remit.intake.lexicon.shape import Language
 from remit.intake.lexicon.spanish import SPANISH
-from remit.intake.lexicon.words import Kind, Token, keys_of, tokenize
+from remit.language.phrases import words
+from remit.language.tokens import Kind, Token, keys_of, tokenize
 
 LANGUAGES: Final = (ENGLISH, GERMAN, SPANISH)
 

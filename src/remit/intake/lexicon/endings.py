@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from remit.intake.lexicon.shape import Phrases, some
+from remit.language.phrases import Phrases, some
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,14 +20,12 @@ from remit.intake.lexicon.shape import (
     WRITE,
     Language,
     Link,
-    Phrases,
     Talk,
     Told,
     Verb,
-    some,
-    words,
 )
 from remit.intake.lexicon.shape import REMIND_ME as _REMIND_ME
+from remit.language.phrases import Phrases, some, words
 
 _VERBS: Final[dict[str, Verb]] = {
     "send|forward|deliver|resend|send out|send over": SEND,
@@ -108,7 +106,6 @@ ENGLISH: Final = Language(
             "btw|by the way|quick one|quick question|first|firstly|first of all": Link.POLITE,
             "to start with|if you can|if possible|if you don't mind|thanks in advance": Link.POLITE,
             "when you get a chance|for me|real quick|quickly|lastly|sure": Link.POLITE,
-            "nina|hey nina|hi nina|hello nina|dear nina": Link.POLITE,
         }
     ),
     frames=some(

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from remit.intake.lexicon.shape import words
+from remit.language.phrases import words
 
 FILLERS: Final = {
     "en": words("um uh uhm umm erm ehm"),

@@ -19,14 +19,12 @@ from remit.intake.lexicon.shape import (
     WRITE,
     Language,
     Link,
-    Phrases,
     Talk,
     Told,
     Verb,
-    some,
-    words,
 )
 from remit.intake.lexicon.shape import REMIND_ME as _REMIND_ME
+from remit.language.phrases import Phrases, some, words
 
 _FIRST: Final[dict[str, Verb]] = {
     "schick|schicke|schickt|schicken sie|schickst du|sende|senden sie|send|sendest du": SEND,
@@ -126,13 +124,13 @@ GERMAN: Final = Language(
             "noch was|und noch was|noch etwas|weiterhin|nebenbei|davon abgesehen": Link.ALSO,
             "aber|sondern|jedoch|stattdessen|dafür": Link.BUT,
             "bitte|mal|ma|doch|kurz|einfach|hallo|hi|hey|äh|ähm|öh|öhm|tja|also|naja": Link.POLITE,
-            "hallo nina|hi nina|hey nina|nina|ok": Link.POLITE,
+            "ok": Link.POLITE,
             "erstens|zum ersten": Link.POLITE,
             "also|übrigens|zuerst|zunächst|erst mal": Link.POLITE,
             "erstmal|erst|als erstes|schnell|so": Link.POLITE,
             "wenn möglich|wenn es geht|für mich|bitte mal": Link.POLITE,
             "mal bitte|bitte einmal|mal eben": Link.POLITE,
-            "eben|noch|nochmal bitte|ja|gerne|gern|moin|liebe nina|ach|ach ja|bloß|du": Link.POLITE,
+            "eben|noch|nochmal bitte|ja|gerne|gern|moin|ach|ach ja|bloß|du": Link.POLITE,
         }
     ),
     frames=some(

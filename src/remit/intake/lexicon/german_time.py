@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from remit.intake.lexicon.shape import Part, Phrases, TimeWords, Unit, Which, some
+from remit.intake.lexicon.shape import Part, TimeWords, Unit, Which
+from remit.language.phrases import Phrases, some
 
 _NUMBERS: Final = {
     "ein|eins|eine|einer|einem|einen": 1,

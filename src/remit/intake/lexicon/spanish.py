@@ -21,15 +21,13 @@ from remit.intake.lexicon.shape import (
     WRITE,
     Language,
     Link,
-    Phrases,
     Talk,
     Told,
     Verb,
-    some,
-    words,
 )
 from remit.intake.lexicon.shape import REMIND_ME as _REMIND_ME
 from remit.intake.lexicon.spanish_time import TIME
+from remit.language.phrases import Phrases, some, words
 
 _VERBS: Final[dict[str, Verb]] = {
     "envía|envia|enviar|envíes|envíe|envías|manda|mandar|mandes|mande|mandas|remite|reenvía": SEND,
@@ -108,8 +106,8 @@ SPANISH: Final = Language(
             "por otro lado|otra cosa|y otra cosa": Link.ALSO,
             "por otra parte|asimismo|y una cosa más|una cosa más": Link.ALSO,
             "pero|sino|sin embargo|en cambio": Link.BUT,
-            "por favor|porfa|porfavor|oye|hola|hola nina": Link.POLITE,
-            "nina|oye nina|simplemente|solo": Link.POLITE,
+            "por favor|porfa|porfavor|oye|hola": Link.POLITE,
+            "simplemente|solo": Link.POLITE,
             "primero|en primer lugar|por cierto|bueno|vale|si puedes|si es posible|ok": Link.POLITE,
             "eh|ehm|em|este|pues": Link.POLITE,
             "te pido que|anda|venga|rápido|cuando puedas|gracias de antemano|mira ,": Link.POLITE,

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from remit.intake.lexicon.shape import words
+from remit.language.phrases import words
 
 # German: behind "dass" the verb stands last; by these it is known, and which subject it has.
 I_DO: Final = words(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from remit.intake.lexicon.shape import Phrases, some, words
+from remit.language.phrases import Phrases, some, words
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from remit.intake.lexicon.shape import Phrases
+from remit.language.phrases import Phrases
 
 ZONES: Final = Phrases(
     {

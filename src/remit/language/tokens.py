@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
-from remit.intake.lexicon.quotes import Quote, find_quotes
+from remit.language.quotes import Quote, find_quotes
 
 
 class Kind(StrEnum):

@@ -1,0 +1,95 @@
+"""How well your model reads messages, beside the closed patterns: the exam, and the whole score."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
+
+from remit.brain.choose import Role
+from remit.brain.models import ModelBrain
+from remit.brain.turn import Filled
+from remit.cli import clock, codes, out
+from remit.errors import BadInput
+from remit.intake.exam.labelled import public_messages
+from remit.intake.exam.qualify import ExamFile, QualifiedReader
+from remit.intake.exam.score import Mark, Score, score
+from remit.intake.model_reader import ModelReader
+from remit.intake.plain_reader import PlainReader
+from remit.model.codec import Json
+from remit.model.reply import Prompt
+from remit.settings import Settings
+from remit.wiring.minds import brain_of
+
+T = TypeVar("T")
+_LANGUAGES: Final = ("en", "de", "es")
+_NO_MODEL: Final = (
+    "No model is set up that could read messages; `remit brain` says what is missing."
+)
+
+
+def take(settings: Settings, *, as_json: bool) -> int:
+    """Have the model take the exam, and keep the result."""
+
+    async def examine(reader: ModelReader, name: str) -> int:
+        qualified = QualifiedReader(reader, name, ExamFile(settings.home))
+        result = await qualified.take_exam(clock.now())
+        if as_json:
+            out.emit({"model": name, "qualifies": result.qualifies, "detail": result.sentence})
+        else:
+            out.line(result.sentence)
+        return codes.DONE if result.qualifies else codes.FAILED
+
+    found = asyncio.run(_with_model(settings, examine))
+    if found is None:
+        raise BadInput(_NO_MODEL)
+    return found
+
+
+def show_scores(settings: Settings, *, as_json: bool) -> int:
+    """Score the closed patterns, and the model if there is one, on the labelled messages."""
+    scores = {"without a model": asyncio.run(score(PlainReader(), public_messages()))}
+
+    async def read_all(reader: ModelReader, name: str) -> tuple[str, Score]:
+        return name, await score(reader, public_messages())
+
+    if found := asyncio.run(_with_model(settings, read_all)):
+        scores[found[0]] = found[1]
+    if as_json:
+        out.emit(
+            {
+                "messages": len(public_messages()),
+                "readers": {n: _told(s) for n, s in scores.items()},
+            }
+        )
+        return codes.DONE
+    out.table([
+        ("reader", "language", *Mark),
+        *((name, language, *(str(found.count(mark, language=language)) for mark in Mark))
+          for name, found in scores.items() for language in _LANGUAGES),
+    ])  # fmt: skip
+    return codes.DONE
+
+
+def _told(found: Score) -> Json:
+    return {
+        language: {mark.value: found.count(mark, language=language) for mark in Mark}
+        for language in _LANGUAGES
+    }
+
+
+async def _with_model(
+    settings: Settings, do: Callable[[ModelReader, str], Awaitable[T]]
+) -> T | None:
+    """Do something with the model that reads; None if there is none."""
+    brain = brain_of(settings)
+    if not isinstance(brain, ModelBrain):
+        return None
+    mind = brain.as_role(Role.EXTRACT)
+
+    async def fill(prompt: str, form: type[object], /) -> object | None:
+        filled = await mind.fill(Prompt(prompt), form, session="exam")
+        return filled.form if isinstance(filled, Filled) else None
+
+    try:
+        return await do(ModelReader(fill), mind.label) if mind.ready else None  # type: ignore[arg-type]
+    finally:
+        await brain.close()

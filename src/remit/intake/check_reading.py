@@ -1,0 +1,261 @@
+"""A model's reading becomes tasks: code checks the facts, and only these.
+
+Every person is named in the owner's words and found in the contact book, every channel exists, a
+text to be sent stands in the message, every time agrees with what code reads in its words. A doubt
+that concerns nobody but the owner is noted; one that concerns somebody else is asked on one card.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from remit.intake.check_time import CheckedTime, check_time
+from remit.intake.drafts import headed
+from remit.intake.extract import Draft, Extraction
+from remit.intake.lexicon import LANGUAGES
+from remit.intake.lexicon.shape import Talk
+from remit.intake.message_words import MessageWords, Span
+from remit.intake.reading_form import Reading, ReadSend, ReadTask
+from remit.intake.reading_ledger import Marked, write_ledger
+from remit.intake.recipients import (
+    About,
+    Book,
+    Channel,
+    Contact,
+    Question,
+    channel_for,
+    resolve,
+    way_to,
+)
+from remit.intake.times import Moment, Recurrence
+from remit.language.tokens import fold, keys_of, tokenize
+from remit.model.delivery import Delivery
+from remit.model.ids import DeliveryId
+from remit.model.plan import Became, Item
+from remit.model.task import TaskType
+from remit.model.veto import VetoCue, VetoKind
+
+
+@dataclass(slots=True)
+class CheckedTask:
+    """One task of the model's, with what code thinks of it."""
+
+    draft: Draft
+    marks: list[Marked] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
+    vetoes: list[VetoCue] = field(default_factory=list)
+
+
+def checked_reading(
+    text: str,
+    reading: Reading,
+    plain: Extraction,
+    *,
+    now: datetime,
+    zone: ZoneInfo,
+    book: Book,
+) -> Extraction:
+    """The reading as it may be acted on. `plain` is what the closed patterns read."""
+    message = MessageWords(text, book)
+    check = _Check(message, plain, now, zone)
+    tasks = [check.task(each, n) for n, each in enumerate(reading.tasks)]
+    open_questions = [
+        Question(About(each.about), each.question)
+        for each in reading.questions
+        if any(True for _ in message.places(each.words))
+    ]
+    if open_questions and not tasks:
+        tasks = [_unread(text, open_questions[:1])]
+    elif open_questions:
+        tasks[0].questions += open_questions[:1]
+    if len(tasks) == 1:
+        tasks[0].draft = _with_owners_channel(tasks[0].draft, plain)
+    talk = Talk(reading.talk) if reading.talk and not tasks else None
+    return write_ledger(message, tasks, talk or (None if tasks else Talk.CHATTER))
+
+
+def _with_owners_channel(draft: Draft, plain: Extraction) -> Draft:
+    """Work that the model sends nowhere goes where the owner's own words want to read it."""
+    said = [each for other in plain.tasks for each in other.deliveries]
+    if draft.deliveries or not draft.work or any(each.recipient for each in said):
+        return draft
+    return replace(draft, deliveries=tuple(Delivery(each.channel) for each in said[:1]))
+
+
+def _unread(text: str, questions: Sequence[Question]) -> CheckedTask:
+    """What asks for something that cannot be done before a question is answered."""
+    title = headed(" ".join(text.split()))[:120]
+    return CheckedTask(Draft(title=title, instructions=text), questions=list(questions))
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    message: MessageWords
+    plain: Extraction
+    now: datetime
+    zone: ZoneInfo
+
+    def task(self, task: ReadTask, number: int) -> CheckedTask:
+        when = check_time(task, self.message, now=self.now, zone=self.zone)
+        draft = Draft(
+            title=headed(" ".join(task.title.split()) or task.instructions[:120]),
+            instructions=task.instructions,
+            work=tuple(Item(each) for each in task.work if each.strip()),
+            notes=(when.note,) if when.note else (),
+        )
+        made = CheckedTask(_timed(draft, when))
+        if when.question:
+            made.questions.append(when.question)
+        if when.veto:
+            made.vetoes.append(when.veto)
+        made.marks += [
+            Marked(s, Became.TIME) for each in task.time_words for s in self._first(each)
+        ]
+        for n, send in enumerate(task.sends):
+            self._send(made, task, send, f"half-{number}-{n}")
+        brain = bool(made.draft.work) or any(d.content is None for d in made.draft.deliveries)
+        made.draft = replace(made.draft, needs_brain=brain)
+        return made
+
+    def _send(self, made: CheckedTask, task: ReadTask, send: ReadSend, name: str) -> None:
+        person = self._person(send)
+        channel = self._channel(send)
+        content = self._content(made, task, send, person)
+        book = self.message.book
+        recipient = None if person is book.owner else getattr(person, "name", None)
+        half = Delivery(
+            channel.name if isinstance(channel, Channel) else "",
+            recipient,
+            content,
+            id=DeliveryId(name),
+        )
+        way: str | Question
+        if isinstance(person, Question):
+            way = person
+        elif isinstance(channel, Question):
+            way = channel
+        else:
+            way = way_to(person, channel, book)
+        if isinstance(way, Question):
+            made.questions.append(replace(way, waits=(half,)))
+            return
+        sent = Delivery(way, recipient, content)
+        known = [each for each in made.draft.deliveries if each.recipient == recipient]
+        if sent not in known and (content is not None or not known):
+            made.draft = replace(made.draft, deliveries=(*made.draft.deliveries, sent))
+        if recipient is not None:
+            made.vetoes += self._doubts(send, recipient, content)
+
+    # Whom, and by which channel -----------------------------------------------------------------
+
+    def _person(self, send: ReadSend) -> Contact | Question:
+        """Whom the words of the message name; the model's own name for them is not enough."""
+        if send.to is None:
+            return self.message.book.owner
+        words = send.to_words or send.to
+        if not any(True for _ in self.message.places(words)):
+            return Question(About.RECIPIENT, "To whom is it to go?")
+        found = resolve(words, self.message.book)
+        if isinstance(found, Question) and not found.options:
+            return self._inflected(send.to, words) or found
+        return found
+
+    def _inflected(self, name: str, words: str) -> Contact | None:
+        """The person whom the words name in another case: "meiner Schwester"."""
+        known = next((each for each in self.message.book.contacts if each.name == name), None)
+        calls = (known.name, *known.aliases) if known else ()
+        said = keys_of(tokenize(words))
+        return (
+            known if any(_is_inflected(keys_of(tokenize(each)), said) for each in calls) else None
+        )
+
+    def _channel(self, send: ReadSend) -> Channel | Question | None:
+        """The channel that the message names; one that it does not name is not the model's."""
+        if send.channel is None or fold(send.channel) not in self._named_channels():
+            return None
+        return channel_for(send.channel, send.channel, self.message.book)
+
+    def _named_channels(self) -> frozenset[str]:
+        """The channels that the words name, by name and by kind."""
+        keys, book, found = self.message.keys, self.message.book, set[str]()
+        for at in range(len(keys)):
+            for language in LANGUAGES:
+                if named := language.channels.at(keys, at):
+                    found.add(fold(named[0]))
+                verb = language.verbs.at(keys, at)
+                if verb and verb[0].channel:
+                    found.add(fold(verb[0].channel))
+            if way := book.ways.at(keys, at):
+                found.add(fold(way[0]))
+        kinds = {fold(each.name): fold(each.kind) for each in book.channels}
+        return frozenset(found | {name for name, kind in kinds.items() if kind in found})
+
+    # What ---------------------------------------------------------------------------------------
+
+    def _content(
+        self, made: CheckedTask, task: ReadTask, send: ReadSend, person: Contact | Question
+    ) -> str | None:
+        """The owner's own text, to the letter; what is not in the message is work."""
+        words = [send.to_words] if send.to_words else []
+        made.marks += [Marked(s, Became.DELIVERY) for each in words for s in self._first(each)]
+        if send.text is None or not send.text.strip():
+            return None
+        place = next(self.message.places(send.text.strip()), None)
+        if place is not None:
+            made.marks.append(Marked(place, Became.DELIVERY))
+            return self.message.text[slice(*place)]
+        if person is self.message.book.owner and self._has_words(send.text):
+            return send.text
+        if not task.work:
+            written = Item(f"Write this: {send.text}")
+            made.draft = replace(made.draft, work=(*made.draft.work, written))
+        if person is not self.message.book.owner:
+            made.vetoes.append(VetoCue(VetoKind.MODEL_TEXT, send.text[:60], 0, 0))
+        return None
+
+    def _has_words(self, text: str) -> bool:
+        """Whether a text consists of words of the message, if in another order."""
+        return set(keys_of(tokenize(text))) <= set(self.message.keys)
+
+    def _doubts(self, send: ReadSend, recipient: str, content: str | None) -> Iterator[VetoCue]:
+        """What makes it uncertain that this person is to get this text."""
+        words = send.to_words or send.to or ""
+        waits = (d for each in self.plain.questions for d in each.waits)
+        every = (*(d for draft in self.plain.tasks for d in draft.deliveries), *waits)
+        ours = [each for each in every if each.recipient]
+        same = [d for d in ours if d.recipient == recipient]
+        if (ours and not same) or not self.message.addresses(words):
+            start, end = next(self.message.places(words), (0, 0))
+            yield VetoCue(VetoKind.RECIPIENT, words, start, end)
+        if content is None or any(d.content == content for d in same):
+            return
+        if not self.message.is_plain_text(content, words):
+            start, end = next(self.message.places(content), (0, 0))
+            yield VetoCue(VetoKind.TEXT, content[:60], start, end)
+
+    def _first(self, words: str | None) -> Iterable[Span]:
+        place = next(self.message.places(words), None) if words else None
+        return () if place is None else (place,)
+
+
+def _is_inflected(name: Sequence[str], said: Sequence[str]) -> bool:
+    """Whether two names differ in no more than the ends of their words."""
+    return len(name) == len(said) and all(
+        one[: max(3, min(len(one), len(other)) - 2)]
+        == other[: max(3, min(len(one), len(other)) - 2)]
+        for one, other in zip(name, said, strict=True)
+    )
+
+
+def _timed(draft: Draft, when: CheckedTime) -> Draft:
+    match when.when:
+        case Recurrence() as rule:
+            return replace(
+                draft, type=TaskType.SCHEDULED, scheduled_for=rule.first, recurrence=rule
+            )
+        case Moment(at=at):
+            return replace(draft, type=TaskType.SCHEDULED, scheduled_for=at)
+        case None:
+            scheduled = when.question is not None
+            return replace(draft, type=TaskType.SCHEDULED) if scheduled else draft

@@ -1,0 +1,1 @@
+"""Labelled messages, and how well a reader does on them."""

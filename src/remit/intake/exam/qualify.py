@@ -1,0 +1,153 @@
+"""A model leads the reading of messages only after a short exam.
+
+Forty labelled messages: one dangerous reading, or fewer right than the closed patterns, and it does
+not lead. The result is kept beside the settings, for this model and this exam.
+"""
+
+import json
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final, Protocol, cast
+from zoneinfo import ZoneInfo
+
+from remit.errors import Failed
+from remit.intake.exam.labelled import LabelledMessage, public_messages
+from remit.intake.exam.score import Mark, score
+from remit.intake.extract import Extraction
+from remit.intake.hear import Reader
+from remit.intake.plain_reader import PlainReader
+from remit.intake.recipients import Book
+from remit.model.codec import JsonMap
+from remit.system.files import write_atomic
+
+FILE: Final = "reader-exam.json"
+VERSION: Final = 1  # raised when the exam or the form changes
+MESSAGES: Final = 40
+
+
+class ModelReads(Reader, Protocol):
+    """A reader that says when its model did not answer."""
+
+    async def read_by_model(
+        self, text: str, now: datetime, zone: ZoneInfo, book: Book
+    ) -> Extraction | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ExamResult:
+    """How one model did, and how the closed patterns do on the same messages."""
+
+    model: str
+    right: int
+    asked: int
+    wrong: int
+    dangerous: int
+    without_model: int  # right without a model
+    taken_at: str
+    version: int = VERSION
+
+    @property
+    def qualifies(self) -> bool:
+        return not self.dangerous and self.right >= self.without_model
+
+    @property
+    def sentence(self) -> str:
+        leads = "reads your messages" if self.qualifies else "does not read your messages"
+        return (
+            f"{self.model} {leads}: of {MESSAGES} in the exam it read {self.right} right, asked "
+            f"about {self.asked}, read {self.wrong} wrong and {self.dangerous} dangerously; "
+            f"without a model {self.without_model} are right."
+        )
+
+
+def exam_messages() -> tuple[LabelledMessage, ...]:
+    """The messages of the exam: of every language and sort, always the same."""
+    every = public_messages()
+    step = len(every) / MESSAGES
+    return tuple(every[int(n * step)] for n in range(MESSAGES))
+
+
+async def take_exam(reader: ModelReads, model: str, now: datetime) -> ExamResult:
+    """Have a model read the messages; its answers are marked, and nothing is stored."""
+    strict = _StrictReader(reader)
+    marked = await score(strict, exam_messages())
+    if strict.silent > MESSAGES // 2:
+        sentence = f"{model} did not answer {strict.silent} of {MESSAGES} messages of the exam."
+        raise Failed(sentence)
+    plain = await score(PlainReader(), exam_messages())
+    return ExamResult(
+        model=model,
+        right=marked.count(Mark.RIGHT),
+        asked=marked.count(Mark.ASKED),
+        wrong=marked.count(Mark.WRONG),
+        dangerous=marked.count(Mark.DANGEROUS),
+        without_model=plain.count(Mark.RIGHT),
+        taken_at=now.isoformat(timespec="seconds"),
+    )
+
+
+class _StrictReader:
+    """Reads by the model alone: what it does not answer is read as nothing."""
+
+    def __init__(self, reader: ModelReads) -> None:
+        self._reader = reader
+        self.silent = 0
+
+    async def read(self, text: str, now: datetime, zone: ZoneInfo, book: Book) -> Extraction:
+        read = await self._reader.read_by_model(text, now, zone, book)
+        self.silent += read is None
+        return read or Extraction((), (), None, (), ())
+
+
+class ExamFile:
+    """The results that are kept, by model."""
+
+    def __init__(self, home: Path) -> None:
+        self._path = home / FILE
+
+    def result(self, model: str) -> ExamResult | None:
+        """The result of a model in this very exam; None if it has not been taken."""
+        kept = self._kept().get(model)
+        if not isinstance(kept, dict) or kept.get("version") != VERSION:
+            return None
+        try:
+            return ExamResult(**kept)  # type: ignore[arg-type]
+        except TypeError:
+            return None
+
+    def keep(self, result: ExamResult) -> None:
+        kept = self._kept() | {result.model: cast("JsonMap", asdict(result))}
+        write_atomic(self._path, json.dumps(kept, indent=2, ensure_ascii=False) + "\n")
+
+    def _kept(self) -> JsonMap:
+        try:
+            found = json.loads(self._path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return cast("JsonMap", found) if isinstance(found, dict) else {}
+
+
+class QualifiedReader:
+    """Lets a model read if it passed the exam; else the closed patterns do."""
+
+    def __init__(self, reader: ModelReads, model: str, results: ExamFile) -> None:
+        self._reader = reader
+        self._plain = PlainReader()
+        self.model = model
+        self.results = results
+
+    @property
+    def leads(self) -> bool:
+        result = self.results.result(self.model)
+        return result is not None and result.qualifies
+
+    async def read(self, text: str, now: datetime, zone: ZoneInfo, book: Book) -> Extraction:
+        reader: Reader = self._reader if self.leads else self._plain
+        return await reader.read(text, now, zone, book)
+
+    async def take_exam(self, now: datetime) -> ExamResult:
+        """Have the model take the exam, whatever it did before, and keep the result."""
+        result = await take_exam(self._reader, self.model, now)
+        self.results.keep(result)
+        return result

@@ -1,0 +1,267 @@
+"""Where some words stand in a message, and what the owner typed as a text to be sent."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Final
+
+from remit.intake.grammar.pasted import pasted_lines
+from remit.intake.lexicon import LANGUAGES
+from remit.intake.lexicon.shape import Does
+from remit.intake.recipients import Book
+from remit.language.cues import open_quotes
+from remit.language.files import words_in_all
+from remit.language.tokens import Kind, Token, is_sign, keys_of, tokenize
+
+Span = tuple[int, int]
+_ENDS: Final = frozenset(".;!?")
+_PAUSES: Final = frozenset(".,;:!?-–—()…")
+_BEFORE: Final = ("addressing", "before")
+_SKIPPED: Final = ("addressing", "skipped")
+_NEAR: Final = 3
+_FAR: Final = 8
+_FEW: Final = 3
+
+
+def _linking() -> frozenset[str]:
+    return words_in_all("addressing", "links") | frozenset(",&")
+
+
+class MessageWords:
+    """A message with its tokens, its people and the texts that stand in it."""
+
+    def __init__(self, text: str, book: Book) -> None:
+        self.text = text
+        self.book = book
+        self.raw = tokenize(text)
+        self.tokens: tuple[Token, ...] = tuple(open_quotes(self.raw))
+        self.keys = keys_of(self.tokens)
+
+    @cached_property
+    def people(self) -> frozenset[int]:
+        """The numbers of the tokens that name somebody of the book."""
+        found = set[int]()
+        for at in range(len(self.keys)):
+            if named := self.book.people.at(self.keys, at):
+                found.update(range(at, named[1]))
+        return frozenset(found)
+
+    @cached_property
+    def quotes(self) -> tuple[Span, ...]:
+        """Quotations whose end is certain, without their marks."""
+        clear = (token for token in self.raw if token.kind is Kind.QUOTE and token.clear)
+        return tuple((token.start + 1, token.end - 1) for token in clear)
+
+    @cached_property
+    def typed(self) -> tuple[Span, ...]:
+        """What stands behind "text Anna:" up to the end of its line."""
+        return tuple(self._typed())
+
+    @cached_property
+    def typed_openings(self) -> tuple[Span, ...]:
+        """Of each such text what is surely in it: up to the first comma, or a word like "but"."""
+        return tuple((start, self._opening_end(start, end)) for start, end in self.typed)
+
+    def _opening_end(self, start: int, end: int) -> int:
+        inside = [n for n, token in enumerate(self.tokens) if start <= token.start < end]
+        breaks = words_in_all("addressing", "breaks")
+        for n in inside[1:]:
+            if self.keys[n] in breaks or self.tokens[n].text in _PAUSES:
+                return self.tokens[n].start
+        return end
+
+    def _typed(self) -> Iterator[Span]:
+        start = 0
+        for at, token in enumerate(self.tokens):
+            if token.kind is Kind.LINE:
+                start = at + 1
+            elif token.text == ":" and self._is_lead(start, at):
+                lines = (each.start for each in self.tokens[at:] if each.kind is Kind.LINE)
+                yield token.end, next(lines, len(self.text))
+
+    def _is_lead(self, start: int, end: int) -> bool:
+        """Whether some words say to whom a text goes: a person, and a verb or a channel."""
+        named = any(n in self.people for n in range(start, end))
+        return named and any(self.sends_at(n) or self._is_channel(n) for n in range(start, end))
+
+    def sends_at(self, at: int) -> bool:
+        """Whether a verb that sends begins at a token."""
+        tables = (t for each in LANGUAGES for t in (each.verbs, each.final_verbs))
+        found = (table.at(self.keys, at) for table in tables)
+        return any(verb is not None and verb[0].does is Does.SEND for verb in found)
+
+    def _is_channel(self, at: int) -> bool:
+        named = any(language.channels.at(self.keys, at) for language in LANGUAGES)
+        return named or self.book.ways.at(self.keys, at) is not None
+
+    def is_order_word(self, at: int) -> bool:
+        """Whether a word only says that something is to be sent or done, or by which channel."""
+        if at in self.people or self._is_channel(at):
+            return True
+        return any(at in span for span in self._verb_spans)
+
+    @cached_property
+    def _verb_spans(self) -> tuple[range, ...]:
+        tables = [
+            table
+            for each in LANGUAGES
+            for table in (each.verbs, each.final_verbs, each.reminders, each.messages)
+        ]
+        found = ((at, t.at(self.keys, at)) for at in range(len(self.keys)) for t in tables)
+        return tuple(range(at, hit[1]) for at, hit in found if hit is not None)
+
+    def is_small_word(self, at: int) -> bool:
+        """Whether a token says nothing by itself: a mark, "the", "please", "can you"."""
+        token, key = self.tokens[at], self.keys[at]
+        if token.kind is Kind.LINE or (token.kind is Kind.MARK and not is_sign(token.text)):
+            return True
+        return any(
+            key in language.common
+            or key in language.links.words
+            or key in language.frames.words
+            or key in language.told.words
+            for language in LANGUAGES
+        )
+
+    def is_marked_text(self, span: Span) -> bool:
+        """Whether a text stands in quotation marks, or behind a colon."""
+        before = self.text[: span[0]].rstrip()
+        return self._within(span, self.quotes) or before.endswith(":")
+
+    def asks_for_more(self, left: Sequence[Span], texts: Sequence[Span], sends: int) -> bool:
+        """Whether words that no task took may be another order: many, a text, or a verb too many.
+
+        `texts` are stretches that are to be sent, `sends` is how many messages were understood.
+        """
+        inside = [
+            token
+            for token in self.raw
+            if any(start <= token.start < end for start, end in left)
+            and token.kind not in (Kind.MARK, Kind.LINE)
+        ]
+        if len(inside) > _FEW or any(token.kind is Kind.QUOTE for token in inside):
+            return True
+        verbs = [
+            n
+            for n in range(len(self.keys))
+            if self._sends_or_reminds(n) and not self._within(self._span(n), texts)
+        ]
+        return bool(inside) and len(verbs) > sends
+
+    def _span(self, at: int) -> Span:
+        return self.tokens[at].start, self.tokens[at].end
+
+    def _sends_or_reminds(self, at: int) -> bool:
+        if at in self.people or self._is_channel(at):
+            return False  # "Mark", and "a WhatsApp"
+        found = (language.verbs.at(self.keys, at) for language in LANGUAGES)
+        return any(verb and verb[0].does in (Does.SEND, Does.REMIND) for verb in found)
+
+    def asks_at(self, at: int) -> bool:
+        """Whether a verb that asks for something begins at a token."""
+        return any(language.verbs.at(self.keys, at) is not None for language in LANGUAGES)
+
+    @cached_property
+    def _own_text(self) -> str:
+        """The message with everything blanked that others wrote."""
+        pasted = pasted_lines(self.raw)
+        if not pasted:
+            return self.text
+        lines = self.text.split("\n")
+        return "\n".join(" " * len(line) if n in pasted else line for n, line in enumerate(lines))
+
+    def places(self, words: str) -> Iterator[Span]:
+        """Where some words stand in what the owner wrote, up to blanks and capitals."""
+        parts = [re.escape(part) for part in words.split()]
+        if not parts:
+            return
+        joined = r"\s+".join(parts)
+        for found in re.finditer(rf"(?<!\w){joined}(?!\w)", self._own_text, re.IGNORECASE):
+            yield found.span()
+
+    def addresses(self, words: str) -> bool:
+        """Whether the words stand where somebody is written to, outside of any text to be sent."""
+        return any(
+            self._is_addressed(span) and not self._within(span, (*self.quotes, *self.typed))
+            for span in self.places(words)
+        )
+
+    def _is_addressed(self, span: Span) -> bool:
+        first = next((n for n, token in enumerate(self.tokens) if token.end > span[0]), None)
+        if first is None:
+            return False
+        last = max(n for n, token in enumerate(self.tokens) if token.start < span[1])
+        follows = self.keys[last + 1] if last + 1 < len(self.keys) else ""
+        starts = first == 0 or self.tokens[first - 1].kind in (Kind.LINE, Kind.MARK)
+        return (follows == ":" and starts) or self._leads_to(first)
+
+    def _leads_to(self, at: int) -> bool:
+        """Whether a verb that sends, or a word like "to", stands before a person."""
+        before = at - 1
+        while before >= 0 and (
+            self.keys[before] in words_in_all(*_SKIPPED) or before in self.people
+        ):
+            before -= 1
+        if before >= 0 and self.keys[before] in _linking():
+            return before - 1 in self.people and self._leads_to(before - 1)
+        if before >= 0 and self.keys[before] in words_in_all(*_BEFORE):
+            return True
+        if any(self.sends_at(n) for n in range(max(0, before - _NEAR), before + 1)):
+            return True
+        return any(self.sends_at(n) for n in self._rest_of_sentence(at))
+
+    def _rest_of_sentence(self, at: int) -> Iterator[int]:
+        """The tokens behind one, up to the end of its sentence: a German verb may stand there."""
+        for n in range(at + 1, min(len(self.tokens), at + _FAR)):
+            if self.keys[n] in _ENDS or self.tokens[n].kind is Kind.LINE:
+                return
+            yield n
+
+    def _within(self, span: Span, others: Sequence[Span]) -> bool:
+        return any(start <= span[0] and span[1] <= end for start, end in others)
+
+    def is_plain_text(self, text: str, person: str) -> bool:
+        """Whether a text is surely what the owner wants to be sent, and no more than that.
+
+        It is a quotation, or what stands behind a colon; or it goes from the person to the end of
+        the message and asks for nothing else on the way.
+        """
+        for span in self.places(text):
+            for start, end in (*self.quotes, *self.typed):
+                if self.text[start:end].strip(" .\n\t") == self.text[slice(*span)].strip(" .\n\t"):
+                    return True
+            if self._is_behind_colon(span, person):
+                return True
+            if self._follows(span, person) and not self._asks_more(span):
+                return True
+        return False
+
+    def _is_behind_colon(self, span: Span, person: str) -> bool:
+        """Whether a text is all that stands behind a colon, in the line of its person."""
+        line = self.text.rfind("\n", 0, span[0]) + 1
+        end = self.text.find("\n", span[1])
+        head = self.text[line : span[0]].rstrip()
+        rest = self.text[span[1] : len(self.text) if end < 0 else end].strip(" .!?")
+        named = any(line <= start < span[0] for start, _ in self.places(person))
+        return head.endswith(":") and not rest and named
+
+    def _follows(self, span: Span, person: str) -> bool:
+        """Whether a text goes from near the person to the end of its sentence or its line."""
+        rest = next((n for n, t in enumerate(self.tokens) if t.start >= span[1]), None)
+        ends = rest is None or self.keys[rest] in _ENDS or self.tokens[rest].kind is Kind.LINE
+        return ends and any(
+            end <= span[0] and self._is_lead_in(end, span[0]) for _, end in self.places(person)
+        )
+
+    def _is_lead_in(self, start: int, end: int) -> bool:
+        """Whether nothing but small words and a channel stands between a person and a text."""
+        between = [n for n, t in enumerate(self.tokens) if start <= t.start < end]
+        other = any(n in self.people or self.keys[n] in _ENDS for n in between)
+        return len(between) <= _FAR and not other
+
+    def _asks_more(self, span: Span) -> bool:
+        inside = [n for n, t in enumerate(self.tokens) if span[0] <= t.start < span[1]]
+        return any(
+            self.asks_at(n) and n - 1 in inside and self.keys[n - 1] in _linking() | _ENDS
+            for n in inside
+        )

@@ -1,0 +1,174 @@
+"""Every word of a message is given to a task, or kept in its instructions, or was only talk."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from remit.intake.extract import Connective, Draft, Extraction
+from remit.intake.lexicon import LANGUAGES
+from remit.intake.lexicon.shape import Talk
+from remit.intake.message_words import MessageWords, Span
+from remit.intake.recipients import Question
+from remit.language.tokens import Kind, Token, keys_of, tokenize
+from remit.model.plan import Became, Clause
+from remit.model.veto import VetoCue, VetoKind
+
+_KEPT = "It is kept in the instructions, as you said it."
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A stretch of the message, and what became of it."""
+
+    span: Span
+    became: Became
+
+
+class LedgerTask(Protocol):
+    draft: Draft
+    marks: list[Marked]
+    questions: list[Question]
+    vetoes: list[VetoCue]
+
+
+@dataclass(frozen=True, slots=True)
+class _Fate:
+    """Whose a token is, and what became of it."""
+
+    task: int
+    became: Became
+    uncovered: bool = False
+
+
+def write_ledger(
+    message: MessageWords, tasks: Sequence[LedgerTask], talk: Talk | None
+) -> Extraction:
+    """The tasks with their clauses; what no task covers is added to one, and shown."""
+    if not tasks:
+        whole = Clause(message.text, 0, len(message.text), Became.DECLINED, "It asks for no task.")
+        return Extraction((), (), talk, (whole,), ())
+    fates = _fates(message, tasks)
+    clauses, owners = _clauses(message, fates)
+    drafts, questions, vetoes = [], list[Question](), list[VetoCue]()
+    texts = [mark.span for task in tasks for mark in task.marks]
+    sends = sum(max(1, len(task.draft.deliveries)) + bool(task.draft.work) for task in tasks)
+    for n, task in enumerate(tasks):
+        own = tuple(clause for clause, fate in zip(clauses, owners, strict=True) if fate.task == n)
+        left = [c for c, fate in zip(clauses, owners, strict=True) if fate == _left(n)]
+        draft = replace(task.draft, clauses=own)
+        if left:
+            more = "\n".join(clause.text for clause in left)
+            draft = replace(draft, instructions=f"{draft.instructions}\n{more}")
+            spans = [(clause.start, clause.end) for clause in left]
+            if message.asks_for_more(spans, texts, sends):
+                vetoes += [VetoCue(VetoKind.UNCOVERED, c.text, c.start, c.end) for c in left]
+        vetoes += task.vetoes
+        drafts.append(draft)
+        at = clauses.index(own[0]) if own else 0
+        questions += [replace(each, clause=at) for each in task.questions]
+    return _marked(message, drafts, questions, talk, clauses, vetoes)
+
+
+def _marked(
+    message: MessageWords,
+    drafts: Sequence[Draft],
+    questions: Sequence[Question],
+    talk: Talk | None,
+    clauses: Sequence[Clause],
+    vetoes: Sequence[VetoCue],
+) -> Extraction:
+    """The reading, in which nobody knows yet what becomes of a clause that is asked about."""
+    asked = {each.clause for each in questions}
+    told = tuple(replace(c, became=None) if n in asked else c for n, c in enumerate(clauses))
+    swap = dict(zip(clauses, told, strict=True))
+    made = tuple(replace(d, clauses=tuple(swap[c] for c in d.clauses)) for d in drafts)
+    gaps = tuple(_gaps(told, len(message.text)))
+    return Extraction(made, tuple(questions), talk, told, gaps, tuple(vetoes))
+
+
+def _left(task: int) -> _Fate:
+    return _Fate(task, Became.CONSTRAINT, uncovered=True)
+
+
+def _fates(message: MessageWords, tasks: Sequence[LedgerTask]) -> list[_Fate]:
+    """What becomes of each token: what a task is marked with, what its words hold, or neither."""
+    bags = [_bag(task.draft) for task in tasks]
+    plain = frozenset(n for n in range(len(message.tokens)) if message.is_order_word(n))
+    orders = frozenset(message.tokens[n].start for n in plain)
+    found: list[_Fate] = []
+    last = 0
+    for token in message.raw:
+        fate = _fate(token, tasks, bags, last)
+        if fate.uncovered and token.start in orders:
+            fate = _Fate(last, _main(tasks[last].draft))
+        last = fate.task
+        found.append(fate)
+    return found
+
+
+def _fate(
+    token: Token, tasks: Sequence[LedgerTask], bags: Sequence[frozenset[str]], last: int
+) -> _Fate:
+    order = [last, *(n for n in range(len(tasks)) if n != last)]
+    for n in order:
+        for mark in tasks[n].marks:
+            if mark.span[0] < token.end and token.start < mark.span[1]:
+                return _Fate(n, mark.became)
+    if token.kind in (Kind.MARK, Kind.LINE):
+        return _Fate(last, _main(tasks[last].draft))
+    inner = keys_of(tokenize(token.text)) if token.kind is Kind.QUOTE else (token.key,)
+    for n in order:
+        if all(key in bags[n] for key in inner):
+            return _Fate(n, _main(tasks[n].draft))
+    if all(_is_small(key) for key in inner):
+        return _Fate(last, _main(tasks[last].draft))
+    return _left(last)
+
+
+def _bag(draft: Draft) -> frozenset[str]:
+    """Every word that a task holds for whoever works on it; a ready text is read by nobody."""
+    if not draft.work:
+        return frozenset()
+    texts = (draft.title, draft.instructions, *(item.description for item in draft.work))
+    return frozenset(key for text in texts for key in keys_of(tokenize(text.replace('"', " "))))
+
+
+def _main(draft: Draft) -> Became:
+    return Became.WORK if draft.work or not draft.deliveries else Became.DELIVERY
+
+
+def _is_small(key: str) -> bool:
+    """Whether a word says nothing by itself: "the", "please", "can you"."""
+    return any(
+        key in language.common or key in language.links.firsts or key in language.frames.words
+        for language in LANGUAGES
+    )
+
+
+def _clauses(
+    message: MessageWords, fates: Sequence[_Fate]
+) -> tuple[tuple[Clause, ...], tuple[_Fate, ...]]:
+    """Join neighbours that became the same into clauses."""
+    clauses: list[Clause] = []
+    owners: list[_Fate] = []
+    run: list[Token] = []
+    for n, token in enumerate(message.raw):
+        run.append(token)
+        if n + 1 == len(fates) or fates[n + 1] != fates[n]:
+            said = [each for each in run if each.kind is not Kind.LINE] or run
+            start, end = said[0].start, said[-1].end
+            why = _KEPT if fates[n].uncovered else None
+            clauses.append(Clause(message.text[start:end], start, end, fates[n].became, why))
+            owners.append(fates[n])
+            run = []
+    return tuple(clauses), tuple(owners)
+
+
+def _gaps(clauses: Sequence[Clause], length: int) -> Iterator[Connective]:
+    at = 0
+    for clause in clauses:
+        if clause.start > at:
+            yield Connective(at, clause.start)
+        at = clause.end
+    if length > at:
+        yield Connective(at, length)

@@ -1,0 +1,69 @@
+"""Which words of a message hold it back from everybody but the owner, whatever a reader made of it.
+
+Only code decides this, and no reading can overrule it: neither the closed patterns nor a model.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from remit.intake.extract import Draft, Extraction
+from remit.intake.lexicon import language_of
+from remit.intake.message_words import MessageWords
+from remit.intake.recipients import About, Book, Question
+from remit.language.cues import find_cues
+from remit.language.tokens import Kind, Token
+from remit.model.delivery import Delivery
+from remit.model.plan import Became
+from remit.model.veto import VetoCue, VetoKind, veto_sentence
+
+_FEW_WORDS: Final = 2
+
+
+def find_veto(text: str, book: Book) -> tuple[VetoCue, ...]:
+    """The cues of a message, outside of what the owner typed as a text to be sent."""
+    message = MessageWords(text, book)
+    language = language_of(message.tokens)
+    codes = frozenset((language.code,) if language else ())
+    cues = find_cues(message.tokens, codes, message.typed_openings, message.people)
+    if language is not None or not _has_words(message.tokens, message.people):
+        return cues
+    return (*cues, VetoCue(VetoKind.LANGUAGE, text.strip()[:60], 0, len(text)))
+
+
+def held_back(found: Extraction, text: str, book: Book) -> Extraction:
+    """The reading, with a question before each task that would reach somebody else all the same.
+
+    A task about which something else is asked is confirmed when it is sent.
+    """
+    found = replace(found, veto=(*find_veto(text, book), *found.veto))
+    if not found.veto:
+        return found
+    asked = tuple(
+        Question(About.CONFIRM, sentence, ("yes", "no"), clause=at)
+        for draft in found.tasks
+        if reaches_others(draft.deliveries) and not found.questions_about(draft)
+        for at, sentence in [(_held_clause(found, draft), _sentence(found, draft))]
+    )
+    return replace(found, questions=(*found.questions, *asked))
+
+
+def reaches_others(deliveries: Iterable[Delivery]) -> bool:
+    return any(each.recipient is not None for each in deliveries)
+
+
+def _held_clause(found: Extraction, draft: Draft) -> int:
+    """The clause of a task that sends, or its first."""
+    own = [n for n, clause in enumerate(found.clauses) if clause in draft.clauses]
+    sends = [n for n in own if found.clauses[n].became is Became.DELIVERY]
+    return (sends or own)[0]
+
+
+def _sentence(found: Extraction, draft: Draft) -> str:
+    names = dict.fromkeys(each.recipient for each in draft.deliveries if each.recipient)
+    return f"{veto_sentence(found.veto)} Is it meant to go to {' and '.join(names)}?"
+
+
+def _has_words(tokens: Sequence[Token], people: frozenset[int]) -> bool:
+    plain = [n for n, token in enumerate(tokens) if token.kind is Kind.WORD and n not in people]
+    return len(plain) >= _FEW_WORDS

@@ -1,0 +1,1 @@
+"""Words and marks of the languages that Remit reads: shared ground below the rooms, pure."""

@@ -1,0 +1,166 @@
+"""Words that deny, hold, retract, condition, suppose or report, in three languages.
+
+The words are data (`en.toml`, `de.toml`, `es.toml`). What is found is generous: a cue that was none
+costs the owner one tap, a cue that was missed costs a message nobody wanted.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from remit.language.files import LANGUAGES, section, words_in_all
+from remit.language.phrases import Phrases, some
+from remit.language.tokens import Kind, Token, keys_of, tokenize
+from remit.model.veto import VetoCue, VetoKind
+
+_KINDS: Final = (
+    VetoKind.DENIAL,
+    VetoKind.HOLD,
+    VetoKind.RETRACTION,
+    VetoKind.CONDITION,
+    VetoKind.HYPOTHESIS,
+    VetoKind.REPORTED,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CueWords:
+    """The cues of one language."""
+
+    code: str
+    kinds: Phrases[VetoKind]
+    firm: Phrases[bool]  # they count inside a typed text, too
+    harmless: Phrases[bool]  # they hold the words of a cue and are none
+    own: Phrases[bool]  # they count in a message of this language alone
+    asking: Phrases[bool]  # behind these and a person an "if" is part of what is asked
+    asked: Phrases[bool]
+
+
+@cache
+def cue_words() -> tuple[CueWords, ...]:
+    """The cues of every language, read once."""
+    return tuple(_load(code) for code in LANGUAGES)
+
+
+def _load(code: str) -> CueWords:
+    table = section(code, "cues")
+    kinds = {"|".join(table[kind.value]): kind for kind in _KINDS}
+    return CueWords(
+        code,
+        Phrases(kinds),
+        **{name: some(*table[name]) for name in ("firm", "harmless", "own", "asking", "asked")},
+    )
+
+
+def find_cues(
+    tokens: Sequence[Token],
+    codes: Collection[str],
+    typed: Sequence[tuple[int, int]] = (),
+    people: Collection[int] = (),
+) -> tuple[VetoCue, ...]:
+    """The cues in a message of these languages, in their order.
+
+    `typed` are stretches that are a text to be sent, where only firm cues count. `people` are the
+    numbers of tokens that name a person.
+    """
+    found: dict[int, VetoCue] = {
+        token.start: VetoCue(VetoKind.DENIAL, token.text, token.start, token.end)
+        for token in tokens
+        if token.text in words_in_all("cues", "signs")
+    }
+    for language in cue_words():
+        for cue in _of_language(language, tokens, language.code in codes, typed, people):
+            found.setdefault(cue.start, cue)
+    return tuple(found[start] for start in sorted(found))
+
+
+def _of_language(
+    language: CueWords,
+    tokens: Sequence[Token],
+    own: bool,
+    typed: Sequence[tuple[int, int]],
+    people: Collection[int],
+) -> Iterator[VetoCue]:
+    keys = tuple(_squeezed(key) for key in keys_of(tokens))
+    at = 0
+    while at < len(keys):
+        if harmless := language.harmless.at(keys, at):
+            at = harmless[1]
+            continue
+        within = any(start <= tokens[at].start < end for start, end in typed)
+        end = _cue_end(language, keys, at, firm=within)
+        if end is None or at in people or (not own and _is_own(language, keys, at, end)):
+            at += 1
+            continue
+        if not within and _is_asked(language, keys, at, people):
+            at = end
+            continue
+        yield _cue(language, tokens, keys, at, end)
+        at = end
+
+
+def _squeezed(key: str) -> str:
+    """A word as it is meant that was drawn out: "nooo", "waitt", "esperaa"."""
+    squeezed = key.rstrip(key[-1:]) + key[-1:]
+    return squeezed if squeezed != key and _is_cue_word(squeezed) else key
+
+
+@cache
+def _is_cue_word(key: str) -> bool:
+    return any(language.kinds.at((key,), 0) for language in cue_words())
+
+
+def _cue_end(language: CueWords, keys: Sequence[str], at: int, *, firm: bool) -> int | None:
+    found = language.firm.at(keys, at)
+    if found is None and not firm:
+        plain = language.kinds.at(keys, at)
+        contracted = language.code == "en" and keys[at].endswith("n't")
+        return plain[1] if plain else at + 1 if contracted else None
+    return found[1] if found else None
+
+
+def _is_own(language: CueWords, keys: Sequence[str], at: int, end: int) -> bool:
+    """Whether another language may have the same words."""
+    found = language.own.at(keys, at)
+    return found is not None and found[1] >= end
+
+
+def _is_asked(language: CueWords, keys: Sequence[str], at: int, people: Collection[int]) -> bool:
+    """Whether an "if" only begins what somebody is asked: "ask Bob if he comes"."""
+    if language.asked.at(keys, at) is None:
+        return False
+    before = at
+    while before and before - 1 in people:
+        before -= 1
+    far = 2 if before < at else 0  # "ask my friend Bob if …", but "find out when …"
+    return any(
+        (verb := language.asking.at(keys, place)) is not None and before - far <= verb[1] <= before
+        for place in range(max(0, before - 4), before)
+    )
+
+
+def _cue(
+    language: CueWords, tokens: Sequence[Token], keys: Sequence[str], at: int, end: int
+) -> VetoCue:
+    plain = language.kinds.at(keys, at)
+    kind = plain[0] if plain else VetoKind.RETRACTION
+    if plain is None and keys[at].endswith("n't"):
+        kind = VetoKind.DENIAL
+    start, stop = tokens[at].start, tokens[end - 1].end
+    words = " ".join(token.text for token in tokens[at:end])
+    return VetoCue(kind, words, start, stop)
+
+
+def open_quotes(tokens: Sequence[Token]) -> Iterator[Token]:
+    """The tokens, with every quotation whose end is not certain as the words that it holds."""
+    for token in tokens:
+        if token.kind is Kind.QUOTE and not token.clear:
+            for inner in tokenize(token.text):
+                shift = token.start + 1
+                yield Token(
+                    inner.start + shift, inner.end + shift, inner.text, inner.key, inner.kind,
+                    inner.tight,
+                )  # fmt: skip
+        else:
+            yield token

@@ -1,0 +1,48 @@
+"""Words and groups of words with what they mean, found in a row of tokens."""
+
+from collections.abc import Mapping, Sequence
+from typing import Generic, TypeVar
+
+from remit.language.tokens import fold, keys_of, tokenize
+
+T = TypeVar("T")
+
+
+class Phrases(Generic[T]):
+    """Words and groups of words with what they mean; the longest that fits wins."""
+
+    __slots__ = ("_by_first", "firsts", "words")
+
+    def __init__(self, table: Mapping[str, T]) -> None:
+        self._by_first: dict[str, list[tuple[tuple[str, ...], T]]] = {}
+        for names, meaning in table.items():
+            for name in names.split("|"):
+                keys = keys_of(tokenize(name))
+                if not keys:
+                    continue
+                self._by_first.setdefault(keys[0], []).append((keys, meaning))
+        for group in self._by_first.values():
+            group.sort(key=lambda entry: -len(entry[0]))
+        self.firsts = frozenset(self._by_first)
+        self.words = frozenset(
+            key for group in self._by_first.values() for keys, _ in group for key in keys
+        )
+
+    def at(self, keys: Sequence[str], place: int) -> tuple[T, int] | None:
+        """Read the longest phrase that starts at a place: what it means, and where it ends."""
+        if place >= len(keys):
+            return None
+        for phrase, meaning in self._by_first.get(keys[place], ()):
+            end = place + len(phrase)
+            if tuple(keys[place:end]) == phrase:
+                return meaning, end
+        return None
+
+
+def some(*names: str) -> Phrases[bool]:
+    """Phrases that mean nothing but themselves."""
+    return Phrases({"|".join(names): True})
+
+
+def words(text: str) -> frozenset[str]:
+    return frozenset(fold(word) for word in text.split())

@@ -1,0 +1,62 @@
+"""Words of the owner that hold a message back from everybody else, until the owner confirms it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+_MOST_SHOWN: Final = 3
+
+
+class VetoKind(StrEnum):
+    """What some words of a message do."""
+
+    DENIAL = "denial"  # "don't"
+    HOLD = "hold"  # "wait with that"
+    RETRACTION = "retraction"  # "scratch that"
+    CONDITION = "condition"  # "if", "as soon as"
+    HYPOTHESIS = "hypothesis"  # "should I", "maybe"
+    REPORTED = "reported"  # "she said"
+    LANGUAGE = "language"  # it is written in none of the languages that Remit reads
+    ANSWER = "answer"  # the text was given in answer to a question, and is shown before it goes
+    # What a model read and code is not sure of:
+    MODEL_TEXT = "model_text"  # the text is not in the owner's words
+    RECIPIENT = "recipient"  # a person is named, perhaps not as the one who gets it
+    TEXT = "text"  # the text may be longer or shorter
+    TIME = "time"  # code reads another time
+    UNCOVERED = "uncovered"  # some words are in no field
+
+
+@dataclass(frozen=True, slots=True)
+class VetoCue:
+    """The words themselves, and where they stand in the message."""
+
+    kind: VetoKind
+    words: str
+    start: int
+    end: int
+
+
+def veto_sentence(cues: Sequence[VetoCue]) -> str:
+    """Why somebody else gets nothing without a word of the owner."""
+    by_kind: dict[str, list[str]] = {}
+    for cue in cues:
+        sentence = _SENTENCES.get(cue.kind, _SAYS)
+        words = by_kind.setdefault(sentence, [])
+        if f"“{cue.words}”" not in words:
+            words.append(f"“{cue.words}”")
+    return " ".join(
+        sentence.format(" and ".join(words[:_MOST_SHOWN])) for sentence, words in by_kind.items()
+    )
+
+
+_SAYS: Final = "Your message says {}."
+_SENTENCES: Final = {
+    VetoKind.LANGUAGE: "Your message is in a language that Remit does not read.",
+    VetoKind.ANSWER: "You gave this text in answer to a question.",
+    VetoKind.MODEL_TEXT: "The wording is not yours.",
+    VetoKind.RECIPIENT: "It is not certain that {} is to get it.",
+    VetoKind.TEXT: "It is not certain where the text begins and ends.",
+    VetoKind.TIME: "It is not certain when {} is.",
+    VetoKind.UNCOVERED: "Your message also says {}.",
+}
