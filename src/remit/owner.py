@@ -140,6 +140,7 @@ class Owner:
             created_by=_asker(task),
             taint=task.taint,
             veto=task.veto,
+            conditions=task.conditions,
         )
 
     async def _do(

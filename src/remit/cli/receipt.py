@@ -78,6 +78,7 @@ def _rows(task: Task, zone: ZoneInfo, *, serves: bool) -> list[list[Piece]]:
             rows.append([Ink("Text", "dim"), delivery.content])
         if delivery.recipient is not None:
             rows.append([Ink("", ""), "you are asked before it is sent"])
+    rows += [[Ink("Limit", "dim"), each.words] for each in task.conditions]
     rows.append([Ink("Runs", "dim"), _when(task, zone, serves=serves)])
     if task.repeats is not None:
         rows.append([Ink("Repeats", "dim"), rhythm.in_words(task.repeats)])

@@ -20,7 +20,8 @@ from remit.errors import BadInput
 from remit.intake import zone as zones
 from remit.intake.admit import check_text
 from remit.intake.book import FILE, Contacts
-from remit.intake.hear import planned
+from remit.intake.conditions import find_conditions
+from remit.intake.hear import limited, planned
 from remit.intake.heard import rehearsed
 from remit.intake.plain_reader import read_plainly
 from remit.intake.recipients import Book
@@ -64,7 +65,7 @@ def extract(
     book = _book(settings, (*_channels(), *MOST))
     said = said.strip()
     found = read_plainly(said, now=at, zone=zone, book=book)
-    told = rehearsed(held_back(found, said, book))
+    told = rehearsed(limited(held_back(found, said, book), find_conditions(said, book, at, zone)))
     if json:
         out.emit(told)
     else:

@@ -18,6 +18,7 @@ from remit.deliver import permit
 from remit.deliver.bounds import Bounds
 from remit.deliver.permit import Leave
 from remit.failpoint import failpoint
+from remit.model.condition import excludes, holds_until
 from remit.model.delivery import (
     Accepted,
     Answer,
@@ -30,6 +31,7 @@ from remit.model.delivery import (
     Unknown,
 )
 from remit.model.permit import Reach, Unsure
+from remit.model.reply import Policy
 from remit.model.task import Priority, Task
 from remit.ports import Addressed, Channel, Ledger, Reconciles, Shapes
 from remit.system.locks import LocksByKey
@@ -92,6 +94,8 @@ class Courier:
         self, task: Task, delivery: Delivery, reach: Reach, *, asks_first: bool = False
     ) -> Leave:
         """Whether a message may go out to somebody without a word of the owner."""
+        if barred := excludes(task.conditions, reach.name):
+            return Leave(Policy.DENY, f"you said: {barred.words}")
         # To the owner nobody's word is needed, so none is looked up.
         bounds = None if reach.owner else self._bounds
         standing = await bounds.standing(delivery.channel) if bounds else ()
@@ -105,7 +109,10 @@ class Courier:
         )
 
     def put_off(self, task: Task, ready: "Ready") -> Retry | None:
-        """Why a message waits, and how long: it can be called back still, or it is quiet."""
+        """Why a message waits, and how long: a limit of the owner's, undo, or the quiet hours."""
+        if self._now and (held := holds_until(task.conditions, self._now())):
+            until, words = held
+            return Retry(f"you said: {words}", (until - self._now()).total_seconds(), spends=False)
         if self._bounds is None or self._stays(ready.delivery):
             return None
         urgent = ready.reach.owner and task.priority in (Priority.HIGH, Priority.CRITICAL)

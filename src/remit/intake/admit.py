@@ -153,6 +153,7 @@ def make(cue: Cue, ids: Ids, now: datetime) -> Task:
         rule=_rule(cue) if cue.priority else None,
         taint=cue.taint,
         veto=cue.veto,
+        conditions=cue.conditions,
         scheduled_for=cue.scheduled_for,
         repeats=cue.repeats,
         retry_of=cue.retry_of,

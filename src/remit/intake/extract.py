@@ -20,6 +20,7 @@ from remit.intake.schedule import Clockwork
 from remit.intake.sketch import Line, sketch
 from remit.intake.times import Moment, Recurrence
 from remit.language.tokens import Token, tokenize
+from remit.model.condition import Condition
 from remit.model.delivery import Delivery
 from remit.model.plan import Became, Clause, Item
 from remit.model.task import TaskType
@@ -62,6 +63,7 @@ class Extraction:
     clauses: tuple[Clause, ...]
     connectives: tuple[Connective, ...]
     veto: tuple[VetoCue, ...] = ()  # words that hold it back from everybody but the owner
+    conditions: tuple[Condition, ...] = ()  # limits that the owner set
 
     def questions_about(self, draft: Draft) -> tuple[Question, ...]:
         """The questions that must be settled before a draft may run."""

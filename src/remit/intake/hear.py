@@ -14,6 +14,7 @@ from remit.errors import BadInput, Failed, KeyReused
 from remit.intake import admit
 from remit.intake.asked import evidence, request_of
 from remit.intake.book import Contacts
+from remit.intake.conditions import find_conditions
 from remit.intake.extract import Draft, Extraction
 from remit.intake.heard import Heard, Message
 from remit.intake.plain_reader import PlainReader
@@ -21,6 +22,7 @@ from remit.intake.recipients import About, Book, Question
 from remit.intake.settle import settle
 from remit.intake.times import Recurrence
 from remit.intake.veto import held_back
+from remit.model.condition import Condition
 from remit.model.delivery import Delivery
 from remit.model.ids import Ids
 from remit.model.plan import Clause, Gap, Request
@@ -29,7 +31,6 @@ from remit.model.series import Repeats
 from remit.model.settled import Settle, Settled
 from remit.model.status import Reason, Status
 from remit.model.task import Cue, Source, Task, TaskType
-from remit.model.veto import VetoCue
 from remit.ports import Clock
 from remit.store import messages
 from remit.store.database import Database
@@ -80,7 +81,7 @@ class Ear:
             return Heard((), (), found.answer, found.clauses, found.questions)
         now = self._clock.now()
         made = [
-            self._carded(*_task(each, message, n, self._ids, now, found.veto))
+            self._carded(*_task(each, message, n, self._ids, now, found))
             for n, each in enumerate(ledgers(found), 1)
         ]
         asked = [review for _, reviews in made for review in reviews]
@@ -102,7 +103,8 @@ class Ear:
         except Failed:
             found = await PlainReader().read(message.text, now, self._zone, book)
         found = planned(found, message.scheduled_for, book.home, message.repeats)
-        return held_back(found, message.text, book)
+        found = held_back(found, message.text, book)
+        return limited(found, find_conditions(message.text, book, now, self._zone))
 
     def _carded(self, task: Task, ledger: "Ledger") -> tuple[Task, tuple[Review, ...]]:
         """The task with its questions; a text that is known is approved at once, as it is shown."""
@@ -164,6 +166,35 @@ def planned(
         found = _timed(found, at, repeats)
     drafts = tuple(_at_home(draft, found, home) for draft in found.tasks)
     return replace(found, tasks=drafts)
+
+
+def limited(found: Extraction, conditions: tuple[Condition, ...]) -> Extraction:
+    """The reading with its limits: nothing runs before a time that it names."""
+    found = replace(found, conditions=conditions)
+    return replace(found, tasks=tuple(_not_before(each, found) for each in found.tasks))
+
+
+def conditions_of(found: Extraction, draft: Draft) -> tuple[Condition, ...]:
+    """The limits of one task: those among its own words, or said next to them."""
+    return tuple(each for each in found.conditions if _owner_of(found, each) == draft.clauses)
+
+
+def _owner_of(found: Extraction, condition: Condition) -> tuple[Clause, ...]:
+    """The clauses of the task that a limit is about: the last that begins before its end."""
+    begun = [
+        draft
+        for draft in found.tasks
+        if draft.clauses and min(clause.start for clause in draft.clauses) < condition.end
+    ]
+    return (begun[-1] if begun else found.tasks[0]).clauses
+
+
+def _not_before(draft: Draft, found: Extraction) -> Draft:
+    limits = [each.at for each in conditions_of(found, draft) if each.at]
+    earliest, at = max(limits, default=None), draft.scheduled_for
+    if earliest is None or draft.recurrence or (at is not None and at >= earliest):
+        return draft
+    return replace(draft, scheduled_for=earliest, type=TaskType.SCHEDULED)
 
 
 def _timed(found: Extraction, at: datetime, repeats: Repeats | None) -> Extraction:
@@ -253,7 +284,7 @@ def _joined(before: tuple[Gap, str], gap: Gap, sentence: str) -> tuple[Gap, str]
 
 
 def _task(
-    ledger: Ledger, message: Message, n: int, ids: Ids, now: datetime, veto: tuple[VetoCue, ...]
+    ledger: Ledger, message: Message, n: int, ids: Ids, now: datetime, found: Extraction
 ) -> tuple[Task, Ledger]:
     draft, rule = ledger.draft, ledger.draft.recurrence
     cue = Cue(
@@ -269,7 +300,8 @@ def _task(
         assigned_agent=draft.agent,
         context=message.context,
         taint=message.taint,
-        veto=veto,
+        veto=found.veto,
+        conditions=conditions_of(found, draft),
     )
     task = admit.make(cue, ids, now)
     request = Request(message.text, ledger.clauses)

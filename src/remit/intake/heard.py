@@ -52,6 +52,7 @@ def told(heard: Heard, view: View = View.S3) -> JsonMap:
         "answer": to_json(heard.answer),
         "alike": list[Json](heard.alike),
         "veto": to_json(heard.tasks[0].veto if heard.tasks else ()),
+        "conditions": to_json(heard.tasks[0].conditions if heard.tasks else ()),
     }
 
 
@@ -64,6 +65,7 @@ def rehearsed(found: Extraction) -> JsonMap:
         "answer": to_json(found.answer),
         "alike": [],
         "veto": to_json(found.veto),
+        "conditions": to_json(found.conditions),
     }
 
 

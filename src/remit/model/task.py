@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from remit.errors import IllegalMove
 from remit.model.codec import JsonMap
+from remit.model.condition import Condition
 from remit.model.contract import Contract, Verdict
 from remit.model.delivery import Delivery
 from remit.model.ids import SeriesId, SessionId, TaskId
@@ -95,6 +96,7 @@ class Cue:
     created_by: Creator = Creator.USER
     taint: Taint = Taint.OWNER
     veto: tuple[VetoCue, ...] = ()  # words that hold it back from everybody but the owner
+    conditions: tuple[Condition, ...] = ()  # limits that the owner set
     said_at: datetime | None = None  # when what asks for it came in, if that may be long ago
 
 
@@ -127,6 +129,7 @@ class Task:
     assigned_agent: str | None = None
     taint: Taint = Taint.OWNER
     veto: tuple[VetoCue, ...] = ()  # words that hold it back from everybody but the owner
+    conditions: tuple[Condition, ...] = ()  # limits that the owner set
     budget: Budget = Budget()
     spent: Budget = Budget(0, 0)
     result_summary: str | None = None

@@ -53,9 +53,10 @@ async def _in_talk(call: Call, body: NewMessage, talk: ConversationId) -> Answer
     where = f"/api/conversations/{talk}"
     receipt = answer.receipt if answer else {}
     if not receipt:
-        nothing: JsonMap = {name: [] for name in ("tasks", "clauses", "questions", "alike", "veto")}
+        lists = ("tasks", "clauses", "questions", "alike", "veto", "conditions")
+        nothing: JsonMap = {name: [] for name in lists}
         return Answer(nothing | {"answer": "control"}, 200, where)
-    return Answer({"veto": []} | receipt, 201 if receipt["tasks"] else 200, where)
+    return Answer({"veto": [], "conditions": []} | receipt, 201 if receipt["tasks"] else 200, where)
 
 
 ROUTES: Final = (

@@ -11,6 +11,7 @@ from remit.intake.recipients import About
 from remit.model.asked import place_of, rule_of
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap, stamp, to_json
+from remit.model.condition import ConditionKind
 from remit.model.event import Event, Kind
 from remit.model.group import Group, group_of
 from remit.model.reply import Policy, Usage
@@ -274,6 +275,16 @@ _OTHERS: Final[dict[str, JsonMap]] = {
         answer=_MAYBE_TEXT,
         alike={"type": "array", "items": _TEXT},
         veto=_list("VetoCue"),
+        conditions=_list("Condition"),
+    ),
+    "Condition": _object(
+        kind=_words(*ConditionKind),
+        words=_TEXT,
+        end=_COUNT,
+        at=_MAYBE_TIME,
+        days={"type": "array", "items": _COUNT},
+        zone=_TEXT,
+        names={"type": "array", "items": _TEXT},
     ),
     "VetoCue": _object(kind=_words(*VetoKind), words=_TEXT, start=_COUNT, end=_COUNT),
     "OpenQuestion": _object(

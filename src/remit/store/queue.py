@@ -177,7 +177,9 @@ def _take(tx: Tx, row: Row, worker: WorkerId, run_id: RunId, now: datetime) -> C
     held = {**row, "status": to, "lease": lease.number, "started_at": taken["started_at"]}
     task = tasks.with_deliveries(tx, held)
     if lease.number == 1:
-        return Claim(task, lease, {}, {})  # a first leg has no past
+        # A first leg has no past, but what was held back may have been approved before it.
+        approved = reviews.decisions(tx, task.id) if task.veto else {}
+        return Claim(task, lease, {}, approved)
     return Claim(task, lease, runs.steps(tx, task), reviews.decisions(tx, task.id))
 
 

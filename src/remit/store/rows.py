@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final, TypeVar, cast
 
 from remit.model.codec import Json, JsonMap, from_json, text_of, to_json
+from remit.model.condition import Condition
 from remit.model.contract import Contract, Verdict
 from remit.model.delivery import Delivery, DeliveryStatus, Reported
 from remit.model.event import Event, Kind
@@ -71,6 +72,7 @@ def details(task: Task) -> str:
                 ("request", task.request),
                 ("gaps", task.gaps),
                 ("veto", task.veto),
+                ("conditions", task.conditions),
                 ("repeats", task.repeats),
                 ("work", task.work),
                 ("contract", task.contract),
@@ -213,6 +215,7 @@ _PARTS: Final[Mapping[str, Callable[[Json], object]]] = {
     "request": partial(from_json, Request),
     "gaps": _all(Gap),
     "veto": _all(VetoCue),
+    "conditions": _all(Condition),
     "repeats": partial(from_json, Repeats),
     "work": _all(Item),
     "contract": partial(from_json, Contract),

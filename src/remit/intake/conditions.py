@@ -1,0 +1,146 @@
+"""Which limits a message sets: found by code in the owner's words, outside what is to be sent."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from functools import cache
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from remit.intake import answers
+from remit.intake.days import Doubt
+from remit.intake.lexicon import LANGUAGES
+from remit.intake.message_words import MessageWords
+from remit.intake.recipients import Book
+from remit.intake.times import Moment
+from remit.language.files import LANGUAGES as CODES
+from remit.language.files import section
+from remit.language.phrases import Phrases
+from remit.language.tokens import Kind
+from remit.model.condition import Condition, ConditionKind
+
+_MAX_TIME_TOKENS: Final = 8
+_PAUSES: Final = frozenset(",.;!?:")
+
+
+@cache
+def _leads(kind: ConditionKind) -> Phrases[bool]:
+    every = (each for code in CODES for each in section(code, "conditions")[kind.value])
+    return Phrases({"|".join(every): True})
+
+
+def find_conditions(text: str, book: Book, now: datetime, zone: ZoneInfo) -> tuple[Condition, ...]:
+    """The limits of a message, in their order; of two that overlap the more exact one."""
+    message = MessageWords(text, book)
+    found: list[Condition] = []
+    at = 0
+    while at < len(message.tokens):
+        hit = None if _is_typed(message, at) else next(_at(message, at, now, zone), None)
+        if hit is None:
+            at += 1
+            continue
+        found.append(replace(hit[0], end=message.tokens[hit[1] - 1].end))
+        at = hit[1]
+    return tuple(found)
+
+
+def _is_typed(message: MessageWords, at: int) -> bool:
+    token = message.tokens[at]
+    return any(start <= token.start < end for start, end in message.typed_openings)
+
+
+def _at(
+    message: MessageWords, at: int, now: datetime, zone: ZoneInfo
+) -> Iterator[tuple[Condition, int]]:
+    """The limit that begins at a token, and where it ends; exact ones come first."""
+    for kind in ConditionKind:
+        lead = _leads(kind).at(message.keys, at)
+        if lead is None:
+            continue
+        if made := _made(kind, message, at, lead[1], now, zone):
+            yield made
+
+
+def _made(
+    kind: ConditionKind, message: MessageWords, at: int, after: int, now: datetime, zone: ZoneInfo
+) -> tuple[Condition, int] | None:
+    if kind is ConditionKind.NOT_BEFORE:
+        return _not_before(message, at, after, now, zone)
+    if kind is ConditionKind.NOT_ON:
+        return _not_on(message, at, after, zone)
+    if kind is ConditionKind.NOT_TO:
+        return _not_to(message, at, after)
+    end = _clause_end(message, after)
+    return (Condition(kind, _words(message, at, end)), end) if end > after else None
+
+
+def _not_before(
+    message: MessageWords, at: int, after: int, now: datetime, zone: ZoneInfo
+) -> tuple[Condition, int] | None:
+    last = min(_clause_end(message, after), after + _MAX_TIME_TOKENS)
+    for end in range(last, after, -1):
+        words = _words(message, after, end)
+        read = answers.when(words, "", now=now, zone=zone, book=message.book)
+        if read is None and answers.lacks_only_the_hour(words, (), message.book):
+            read = answers.when("00:00", words, now=now, zone=zone, book=message.book)
+        elif read and isinstance(read[0], Doubt) and read[0].options:
+            last_one = read[0].options[-1]
+            read = answers.when(last_one, words, now=now, zone=zone, book=message.book)
+        if read and len(read) == 1 and isinstance(read[0], Moment):
+            kind = ConditionKind.NOT_BEFORE
+            return Condition(kind, _words(message, at, end), at=read[0].at), end
+    return None
+
+
+def _not_on(
+    message: MessageWords, at: int, after: int, zone: ZoneInfo
+) -> tuple[Condition, int] | None:
+    days: list[int] = []
+    end = after
+    while end < len(message.keys):
+        if hit := _days(message, end):
+            days += hit[0]
+            end = hit[1]
+        elif days and message.keys[end] in (",", "and", "und", "y", "or", "oder", "o"):
+            end += 1
+        else:
+            break
+    if not days:
+        return None
+    words = _words(message, at, end)
+    return Condition(ConditionKind.NOT_ON, words, days=tuple(days), zone=zone.key), end
+
+
+def _days(message: MessageWords, at: int) -> tuple[tuple[int, ...], int] | None:
+    for language in LANGUAGES:
+        time = language.time
+        if one := time.weekdays.at(message.keys, at):
+            return (one[0],), one[1]
+        for table in (time.on_weekdays, time.weekend):
+            if several := table.at(message.keys, at):
+                return several[0], several[1]
+    return None
+
+
+def _not_to(message: MessageWords, at: int, after: int) -> tuple[Condition, int] | None:
+    named = message.book.people.at(message.keys, after)
+    if named is None:
+        return None
+    names = tuple(each.name for each in named[0] if each is not message.book.owner)
+    words = _words(message, at, named[1])
+    return (Condition(ConditionKind.NOT_TO, words, names=names), named[1]) if names else None
+
+
+def _clause_end(message: MessageWords, at: int) -> int:
+    """Where a condition in words ends: at a comma, or where something is ordered."""
+    end = at
+    while end < len(message.tokens):
+        token = message.tokens[end]
+        if token.text in _PAUSES or token.kind in (Kind.LINE, Kind.QUOTE) or message.sends_at(end):
+            break
+        end += 1
+    return end
+
+
+def _words(message: MessageWords, start: int, end: int) -> str:
+    return message.text[message.tokens[start].start : message.tokens[end - 1].end]

@@ -1,0 +1,124 @@
+"""Limits in the owner's words: found, kept with the task, and enforced when it is sent."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from remit.intake.conditions import find_conditions
+from remit.intake.exam.labelled import NOW, ZONE, exam_book
+from remit.model.condition import Condition, ConditionKind
+from remit.model.delivery import Delivery, DeliveryStatus
+from remit.model.review import Answered
+from remit.model.status import Status
+from remit.model.task import Cue, Source, SourceKind, Task
+from tests.intake.heard_world import Talk
+
+KIND = ConditionKind
+ALLOWED = """\
+- name: Bob
+  channels: {whatsapp: "+1555"}
+  policy: {whatsapp: allow}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "words"),
+    [
+        ("text anna 'hi' but not before friday at 9", KIND.NOT_BEFORE, "not before friday at 9"),
+        (
+            "nicht vor freitag 18 uhr sag jonas hi",
+            KIND.NOT_BEFORE,
+            "nicht vor freitag 18 uhr",
+        ),
+        ("remind me daily at 9, except on weekends", KIND.NOT_ON, "except on weekends"),
+        ("recuérdame cada día menos el domingo", KIND.NOT_ON, "menos el domingo"),
+        ("tell may and rose we meet at 5, not carlos", KIND.NOT_TO, "not carlos"),
+        ("schreib allen, aber nicht an Will", KIND.NOT_TO, "aber nicht an Will"),
+        ("only if it rains tell bob: stay home", KIND.ONLY_IF, "only if it rains"),
+        ("when anna has confirmed, text bob 'ok'", KIND.AFTER_OK, "when anna has confirmed"),
+        ("text bob 'ok' but wait for my ok", KIND.AFTER_OK, "wait for my ok"),
+    ],
+)
+def test_a_limit_is_found_in_the_words(text: str, kind: ConditionKind, words: str) -> None:
+    (found,) = find_conditions(text, exam_book(), NOW, ZONE)
+
+    assert (found.kind, found.words) == (kind, words)
+
+
+def test_what_is_to_be_sent_sets_no_limit() -> None:
+    for text in ('text bob "not before friday"', "tell bob: if it rains we meet inside"):
+        assert find_conditions(text, exam_book(), NOW, ZONE) == ()
+
+
+async def test_what_is_approved_at_once_goes_out_no_earlier_than_its_limit(tmp_path: Path) -> None:
+    friday = datetime(2026, 3, 6, 8, tzinfo=UTC)
+    async with Talk(tmp_path, book=ALLOWED) as world:
+        task = await world.one('Send Bob "Hi" on WhatsApp, but not before Friday at 9')
+        (card,) = await world.waiting()
+        await world.decide(card, Answered.APPROVE)
+        await world.days(3)
+        before = len(world.whatsapp.sent)
+        await world.days(2)
+
+    assert task.scheduled_for == friday
+    assert [each.kind for each in task.conditions] == [KIND.NOT_BEFORE]
+    assert "“but not”" in card.question
+    assert card.evidence == "Hi"
+    assert (before, len(world.whatsapp.sent)) == (0, 1)
+
+
+async def admitted(world: Talk, condition: Condition) -> Task:
+    cue = Cue(
+        source=Source(SourceKind.MANUAL, "limited"),
+        title="Hi",
+        text="Hi",
+        delivery=(Delivery("whatsapp", "Bob", "Hi"),),
+        conditions=(condition,),
+    )
+    return await world.house.intake.admit(cue)
+
+
+async def test_whoever_is_excluded_gets_nothing_even_if_allowed(tmp_path: Path) -> None:
+    async with Talk(tmp_path, book=ALLOWED) as world:
+        task = await admitted(world, Condition(KIND.NOT_TO, "but not to Bob", names=("Bob",)))
+        await world.run()
+        ended = await world.get(task.id)
+
+    assert world.whatsapp.sent == []
+    assert (ended.status, ended.delivery[0].status) == (Status.FAILED, DeliveryStatus.REFUSED)
+    assert "but not to Bob" in (ended.delivery[0].reason or "")
+
+
+async def test_on_a_day_that_is_excluded_nothing_goes_out(tmp_path: Path) -> None:
+    async with Talk(tmp_path, book=ALLOWED) as world:
+        today = world.clock.now().weekday()
+        limit = Condition(KIND.NOT_ON, "not on Mondays", days=(today,), zone="Europe/Berlin")
+        await admitted(world, limit)
+        await world.run()
+        before = len(world.whatsapp.sent)
+        await world.run(timedelta(days=1))
+
+    assert (before, len(world.whatsapp.sent)) == (0, 1)
+
+
+async def test_a_card_at_intake_is_the_only_question_and_binds_what_it_shows(
+    tmp_path: Path,
+) -> None:
+    async with Talk(tmp_path, book=ALLOWED) as world:
+        heard = await world.say('Mum said: send Bob "Hi" on WhatsApp', key="a")
+        await world.run()
+        before = len(world.whatsapp.sent)
+        (card,) = await world.waiting()
+        await world.decide(card, Answered.EDIT, "Hi there")
+        await world.run()
+        left = await world.waiting()
+        other = await world.say('Mum said: send Bob "No" on WhatsApp', key="b")
+        await world.run()
+        (second,) = await world.waiting()
+        await world.decide(second, Answered.DECLINE)
+        await world.run()
+
+    assert [each.id for each in heard.reviews] == [card.id]
+    assert (before, left, other.tasks[0].status) == (0, [], Status.NEW)
+    assert [parcel.body for parcel in world.whatsapp.sent] == ["Hi there"]
