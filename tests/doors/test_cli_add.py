@@ -210,3 +210,16 @@ def test_doctor_says_which_zone_and_whose(tmp_path: Path) -> None:
     named = seat.run("doctor", REMIT_ZONE="Asia/Tokyo").out
     assert "Asia/Tokyo, from the settings" in named
     assert "one looks like Europe/Berlin" in seat.run("doctor", REMIT_ZONE="Mars").out
+
+
+def test_the_receipt_says_that_you_are_asked_only_where_you_are(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    (seat.home / "contacts.yaml").write_text(
+        "- name: Bob\n  channels: {dashboard: bob}\n  policy: {dashboard: allow}\n"
+        "- name: Anna\n  channels: {dashboard: anna}\n"
+    )
+    allowed = seat.run("add", 'Tell Bob "I am late"')
+    asked = seat.run("add", 'Tell Anna "I am late"')
+
+    assert "you are asked before it is sent" not in allowed.out
+    assert "you are asked before it is sent" in asked.out

@@ -59,7 +59,7 @@ def everyone(*, json: AsJson = False) -> int:
 def show(name: _Name, /, *, json: AsJson = False) -> int:
     """One person, whole."""
     settings = house_settings.load()
-    whole = _contacts(settings).meant(name)
+    whole = contacts_of(settings).meant(name)
     found = [each for each in _maps(_listed(settings)["contacts"]) if each["name"] == whole]
     if not found:
         raise NotFound("contact", name)
@@ -155,10 +155,11 @@ def _listed(settings: Settings) -> JsonMap:
     if settings.database.exists():
         with glance(settings.database) as tx:
             standing = permissions.every(tx)
-    return permits.listed(_contacts(settings), standing)
+    return permits.listed(contacts_of(settings), standing)
 
 
-def _contacts(settings: Settings) -> Contacts:
+def contacts_of(settings: Settings) -> Contacts:
+    """The contact book of this home."""
     return Contacts(settings.home / FILE, settings.owner, _channels(settings))
 
 

@@ -1,20 +1,22 @@
 """What was understood: when it runs, to whom it goes, and what became of every clause."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final, cast
 from zoneinfo import ZoneInfo
 
 from remit.cli import clock, find, out, words
+from remit.cli.contacts import contacts_of
 from remit.cli.out import Ink, Piece
 from remit.intake import zone as zones
+from remit.intake.permits import asks_first
 from remit.model import rhythm
 from remit.model.codec import JsonMap, moment
 from remit.model.ids import TaskId
 from remit.model.review import Answered
 from remit.model.task import Task
 from remit.settings import Settings
-from remit.store import tasks
+from remit.store import permissions, tasks
 from remit.store.glance import glance
 
 NO_TASK: Final = {
@@ -34,10 +36,13 @@ def show(settings: Settings, told: JsonMap, *, serves: bool, read: bool) -> None
     with glance(settings.database) as tx:
         found = [tasks.get(tx, task_id) for task_id in shown]
         refs = {task_id: find.short(tx, task_id) for task_id in shown}
+        standing = permissions.every(tx)
+    contacts = contacts_of(settings)
     for n, task in enumerate(found):
         if n:
             out.line()
-        rows = _rows(task, zone, serves=serves)
+        asks = {each.id for each in task.delivery if asks_first(task, each, contacts, standing)}
+        rows = _rows(task, zone, asks, serves=serves)
         out.table(rows[:-1] + (_clauses(told, task.id) if read else []) + rows[-1:])
     if not found:
         _nothing(told)
@@ -66,8 +71,10 @@ def maps(told: JsonMap, name: str) -> list[JsonMap]:
     return cast("list[JsonMap]", told[name])
 
 
-def _rows(task: Task, zone: ZoneInfo, *, serves: bool) -> list[list[Piece]]:
-    """What was understood, when it runs, to whom it goes."""
+def _rows(
+    task: Task, zone: ZoneInfo, asks: Collection[str | None], *, serves: bool
+) -> list[list[Piece]]:
+    """What was understood, when it runs, to whom it goes; `asks` are the sends asked about."""
     rows: list[list[Piece]] = [[Ink("Task", "dim"), Ink(task.title, "bold")]]
     if task.plan.precomposed:
         rows.append([Ink("Work", "dim"), "none: your text goes out as it is"])
@@ -76,7 +83,7 @@ def _rows(task: Task, zone: ZoneInfo, *, serves: bool) -> list[list[Piece]]:
         rows.append([Ink("Goes to", "dim"), words.to_whom(delivery)])
         if delivery.content is not None:
             rows.append([Ink("Text", "dim"), delivery.content])
-        if delivery.recipient is not None:
+        if delivery.id in asks:
             rows.append([Ink("", ""), "you are asked before it is sent"])
     rows += [[Ink("Limit", "dim"), each.words] for each in task.conditions]
     rows.append([Ink("Runs", "dim"), _when(task, zone, serves=serves)])

@@ -1,6 +1,6 @@
 """What was understood, said back in a few sentences: how many tasks, when, for whom."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -30,10 +30,13 @@ def sentences(heard: Understood, now: datetime, zone: ZoneInfo) -> str:
 
 def _planned(task: Task, heard: Understood, now: datetime, zone: ZoneInfo) -> str:
     open_ = any(each.task_id == task.id for each in heard.asked)
-    return f"{records.title(task)} {' '.join(_parts(task, now, zone, open_=open_))}"
+    parts = _parts(task, now, zone, heard.asks_first, open_=open_)
+    return f"{records.title(task)} {' '.join(parts)}"
 
 
-def _parts(task: Task, now: datetime, zone: ZoneInfo, *, open_: bool) -> Iterator[str]:
+def _parts(
+    task: Task, now: datetime, zone: ZoneInfo, asks: Collection[str], *, open_: bool
+) -> Iterator[str]:
     at = task.scheduled_for
     if open_:
         yield "starts once you have answered."
@@ -44,16 +47,11 @@ def _parts(task: Task, now: datetime, zone: ZoneInfo, *, open_: bool) -> Iterato
         yield "starts now."
     if task.plan.precomposed:
         yield "It needs no thinking: your words go out as they are."
-    others = [records.where(each) for each in task.delivery if each.recipient is not None]
+    others = [each.recipient for each in task.delivery if each.recipient and str(each.id) in asks]
     if others:
-        yield f"You are asked before it goes to {_people(task)}."
+        yield f"You are asked before it goes to {', '.join(dict.fromkeys(others))}."
 
 
 def _when(at: datetime, now: datetime, zone: ZoneInfo) -> str:
     told = records.moment(at, now, zone)
     return f"at {told}" if told[:1].isdigit() else told
-
-
-def _people(task: Task) -> str:
-    names = dict.fromkeys(each.recipient for each in task.delivery if each.recipient is not None)
-    return ", ".join(names)

@@ -6,11 +6,13 @@ from datetime import datetime
 from remit.errors import BadInput
 from remit.intake.book import FILE, OWNER, Contacts, Entry
 from remit.model.codec import Json, JsonMap, stamp
+from remit.model.delivery import Delivery
 from remit.model.ids import ReviewId
 from remit.model.permit import Permission, Reach, policy_of
 from remit.model.reply import Policy
 from remit.model.review import Answered, Decision
 from remit.model.status import Reason
+from remit.model.task import Taint, Task
 from remit.ports import Clock
 from remit.store import permissions, reviews, switches
 from remit.store.database import Database, Tx
@@ -55,6 +57,20 @@ class Permits:
             known = ", ".join(self._contacts.channels)
             sentence = f"There is no channel {channel!r:.60}; there is {known}."
             raise BadInput(sentence, field="channel")
+
+
+def asks_first(
+    task: Task, delivery: Delivery, contacts: Contacts, standing: Sequence[Permission]
+) -> bool:
+    """Whether the owner is asked before a message goes to somebody, as things stand now."""
+    if delivery.recipient is None:
+        return False
+    if task.veto or task.taint is not Taint.OWNER:
+        return True
+    reach = contacts.find(delivery.recipient, delivery.channel)
+    if not isinstance(reach, Reach):
+        return True
+    return policy_of(reach, delivery.channel, standing) is not Policy.ALLOW
 
 
 def _switched_on(tx: Tx, channel: str, now: datetime) -> int | None:

@@ -26,6 +26,7 @@ from remit.intake.extract import extract
 from remit.intake.hear import Ear
 from remit.intake.heard import Message
 from remit.intake.lexicon.shape import Talk as Chat
+from remit.intake.permits import asks_first
 from remit.intake.times import Moment
 from remit.journal.follow import Journal
 from remit.model.edit import Edit
@@ -39,7 +40,7 @@ from remit.owner import Owner
 from remit.ports import Brain
 from remit.review.inbox import Inbox
 from remit.settings import Settings
-from remit.store import edits
+from remit.store import edits, permissions
 from remit.wiring.ground import Ground
 
 _BY: Final = "owner: in a conversation"
@@ -58,12 +59,16 @@ class Ears:
         source = Source(SourceKind.CONVERSATION, ref)
         message = Message(text=text, source=source, said_at=said_at)
         found = await self.intake.hear(message)
+        standing = await self.ground.db.read(permissions.every)
+        sends = ((task, each) for task in found.tasks for each in task.delivery)
+        asks = (d.id for task, d in sends if asks_first(task, d, self.contacts, standing))
         return Understood(
             tasks=found.tasks,
             asked=found.reviews,
             sort=found.answer.value if found.answer else None,
             unasked=(*(each.sentence for each in found.unasked), *found.alike),
             receipt=heard.told(found) if found.tasks or found.unasked else {},
+            asks_first=frozenset(map(str, asks)),
         )
 
     def is_talk(self, text: str) -> bool:
