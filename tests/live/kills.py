@@ -32,7 +32,7 @@ from tests.trigger.calls import SECRET, standard
 ENDED: Final = ("completed", "failed", "cancelled")
 _CALLERS: Final = 3
 _LONGEST_LIFE_SECONDS: Final = 1.2
-_SETTLE_SECONDS: Final = 100.0
+_STALLED_SECONDS: Final = 100.0  # nothing has changed for so long; a bridge sends one a second
 _ENVIRON: Final = {"HOOK_ORDERS": SECRET}
 _SCRIPT: Final = "- seconds: 0.1\n  reply: I thought. <deliverable>Done as asked.</deliverable>\n"
 _CONTACTS: Final = "- name: Anna\n  channels: {post: anna@example.test}\n"
@@ -128,8 +128,10 @@ class Lane:
             client = Client(self._seat, up)
             self._left = [*self._open.values(), *self._calls]
             self._repeat(client)
-            end = time.monotonic() + _SETTLE_SECONDS
+            before: list[str] = []
             while left := self._unsettled(client):
+                if left != before:
+                    before, end = left, time.monotonic() + _STALLED_SECONDS
                 assert time.monotonic() < end, left
                 time.sleep(0.2)
             self.found = [client.task(task) for task in self._acknowledged()]

@@ -11,11 +11,13 @@ from jsonschema import Draft202012Validator
 
 import remit.model
 from remit.model.codec import Json, JsonMap
+from remit.model.condition import ConditionKind
 from remit.model.contract import ContractType, GeneratedFrom, Overall, Result, Timing
 from remit.model.delivery import DeliveryStatus
 from remit.model.plan import Became, ItemStatus
 from remit.model.status import Reason, Status
 from remit.model.task import Creator, Priority, SourceKind, Taint, TaskType
+from remit.model.veto import VetoKind
 from remit.model.view import SCHEMA_VERSION, View, show
 from tests.model.examples import EXAMPLES, NEW
 from tests.model.lifecycle_checks import S3_EDGES, S4_DIAGRAM
@@ -75,6 +77,8 @@ WORDS: list[tuple[str, str, type[StrEnum] | set[str]]] = [
     ("task.s3", "$defs/results/properties/overall", Overall),
     ("task.s3", "$defs/results/properties/criteria/items/properties/status", Result),
     ("task.s3", "$defs/request/properties/clauses/items/properties/became", Became),
+    ("task.s3", "$defs/vetoCue/properties/kind", VetoKind),
+    ("task.s3", "$defs/condition/properties/kind", ConditionKind),
     ("task.s4", "properties/priority", Priority),
     ("task.s4", "properties/status", S4_WORDS),
     ("task.s4", "properties/cancel_reason", {"failed", "cancelled"}),

@@ -104,6 +104,8 @@ def _s3(task: Task) -> JsonMap:
         "priority": task.priority.value,
         "priorityRule": to_json(task.rule),
         "taint": task.taint.value,
+        "veto": to_json(task.veto),
+        "conditions": to_json(task.conditions),
         "assignedAgent": task.assigned_agent,
         "resultSummary": task.result_summary,
         "toolOutput": task.tool_output,

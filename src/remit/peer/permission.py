@@ -153,6 +153,8 @@ def _bare(task: Task) -> Task:
         instructions="",
         request=None,
         gaps=(),
+        veto=(),
+        conditions=(),
         repeats=None,
         work=(),
         delivery=(),
