@@ -32,6 +32,7 @@ from tests.trigger.calls import SECRET, standard
 ENDED: Final = ("completed", "failed", "cancelled")
 _CALLERS: Final = 3
 _LONGEST_LIFE_SECONDS: Final = 1.2
+_LONGEST_PAUSE_SECONDS: Final = 0.15  # of a caller: a bridge must send it all, one a second
 _STALLED_SECONDS: Final = 100.0  # nothing has changed for so long; a bridge sends one a second
 _ENVIRON: Final = {"HOOK_ORDERS": SECRET}
 _SCRIPT: Final = "- seconds: 0.1\n  reply: I thought. <deliverable>Done as asked.</deliverable>\n"
@@ -145,6 +146,7 @@ class Lane:
             self._repeat(client)
             while True:
                 self._chance.choice((self._order, self._order, self._call, self._decide))(client)
+                time.sleep(self._chance.uniform(0, _LONGEST_PAUSE_SECONDS))
         except (OSError, http.client.HTTPException) as error:
             if not self._dying.is_set():
                 self._trouble.append(repr(error))
