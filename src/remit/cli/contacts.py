@@ -12,17 +12,16 @@ from cyclopts import App
 
 from remit import settings as house_settings
 from remit.cli import codes, door, out
+from remit.cli.contact_book import contacts_of
 from remit.cli.options import AsJson, flag
 from remit.cli.out import Ink, Piece
 from remit.errors import BadInput, NotFound
 from remit.intake import entries, permits
-from remit.intake.book import FILE, Contacts, Entry, Line
-from remit.intake.recipients import Channel
+from remit.intake.book import FILE, Entry, Line
 from remit.model.codec import Json, JsonMap
 from remit.model.permit import Permission
 from remit.model.reply import Policy
 from remit.settings import Settings
-from remit.settings.channels import kind_of
 from remit.store import permissions
 from remit.store.glance import glance
 
@@ -156,17 +155,6 @@ def _listed(settings: Settings) -> JsonMap:
         with glance(settings.database) as tx:
             standing = permissions.every(tx)
     return permits.listed(contacts_of(settings), standing)
-
-
-def contacts_of(settings: Settings) -> Contacts:
-    """The contact book of this home."""
-    return Contacts(settings.home / FILE, settings.owner, _channels(settings))
-
-
-def _channels(settings: Settings) -> tuple[str | Channel, ...]:
-    """The channels that a house here has."""
-    more = (Channel(name, kind_of(each), each.aliases) for name, each in settings.channels.items())
-    return ("dashboard", *more)
 
 
 def _pairs(given: tuple[str, ...], name: str) -> dict[str, str]:

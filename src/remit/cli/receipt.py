@@ -6,7 +6,7 @@ from typing import Final, cast
 from zoneinfo import ZoneInfo
 
 from remit.cli import clock, find, out, words
-from remit.cli.contacts import contacts_of
+from remit.cli.contact_book import contacts_of
 from remit.cli.out import Ink, Piece
 from remit.intake import zone as zones
 from remit.intake.permits import asks_first

@@ -111,16 +111,22 @@ def _s3(task: Task) -> JsonMap:
         "toolOutput": task.tool_output,
         "budget": to_json(task.budget),
         "spent": to_json(task.spent),
-        "created": _at(task.created_at),
-        "scheduledFor": _at(task.scheduled_for),
-        "startedAt": _at(task.started_at),
-        "completedAt": _at(task.completed_at),
-        "lastUpdated": _at(task.last_updated),
+        **_s3_times(task),
         "createdBy": task.created_by.value,
         "logPath": task.log_path,
         "retryOf": task.retry_of,
         "cancelRequested": task.cancel_requested,
         "deletedAt": _at(task.deleted_at),
+    }
+
+
+def _s3_times(task: Task) -> JsonMap:
+    return {
+        "created": _at(task.created_at),
+        "scheduledFor": _at(task.scheduled_for),
+        "startedAt": _at(task.started_at),
+        "completedAt": _at(task.completed_at),
+        "lastUpdated": _at(task.last_updated),
     }
 
 

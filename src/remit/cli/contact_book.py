@@ -1,0 +1,17 @@
+"""The contact book of this home, as a command reads it."""
+
+from remit.intake.book import FILE, Contacts
+from remit.intake.recipients import Channel
+from remit.settings import Settings
+from remit.settings.channels import kind_of
+
+
+def contacts_of(settings: Settings) -> Contacts:
+    """The contact book of this home."""
+    return Contacts(settings.home / FILE, settings.owner, _channels(settings))
+
+
+def _channels(settings: Settings) -> tuple[str | Channel, ...]:
+    """The channels that a house here has."""
+    more = (Channel(name, kind_of(each), each.aliases) for name, each in settings.channels.items())
+    return ("dashboard", *more)
