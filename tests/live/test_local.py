@@ -225,7 +225,7 @@ async def test_a_prompt_that_is_too_long_is_refused_for_good(folder: Path) -> No
 
 
 async def test_a_form_is_filled_in_as_its_schema_demands(folder: Path) -> None:
-    async with calling(folder) as line:
+    async with calling(folder, tokens=256) as line:  # it may put many blanks between the fields
         filled = await line.fill(Prompt("My visa ends tomorrow. Urgent?"), Verdict, "s")
 
     assert isinstance(filled, Filled)
