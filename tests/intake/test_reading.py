@@ -169,3 +169,12 @@ async def test_a_model_leads_only_after_it_has_passed_the_exam(tmp_path: Path) -
     assert (passed.qualifies, reader.leads) == (True, True)
     assert (failed.qualifies, liar.leads) == (False, False)
     assert QualifiedReader(ModelReader(Answers(None)), "another", ExamFile(tmp_path)).leads is False
+
+
+async def test_an_order_that_code_reads_is_not_lost_because_a_model_sees_none() -> None:
+    reading = Reading(talk="chatter")
+    reminder = await by_model("remind me at 5pm to call mum", reading)
+    sent = held_back(await by_model('text May "hi"', reading), 'text May "hi"', exam_book())
+
+    assert [draft.title for draft in reminder.tasks] == ["Call mum"]
+    assert (len(sent.tasks), len(sent.questions)) == (1, 1)

@@ -29,6 +29,7 @@ from remit.intake.recipients import (
     way_to,
 )
 from remit.intake.times import Moment, Recurrence
+from remit.intake.veto import find_veto
 from remit.language.tokens import fold, keys_of, tokenize
 from remit.model.delivery import Delivery
 from remit.model.ids import DeliveryId
@@ -71,8 +72,17 @@ def checked_reading(
         tasks[0].questions += open_questions[:1]
     if len(tasks) == 1:
         tasks[0].draft = _with_owners_channel(tasks[0].draft, plain)
+    if not tasks and plain.tasks and not find_veto(text, book):
+        return _despite_model(plain)
     talk = Talk(reading.talk) if reading.talk and not tasks else None
     return write_ledger(message, tasks, talk or (None if tasks else Talk.CHATTER))
+
+
+def _despite_model(plain: Extraction) -> Extraction:
+    """An order that code reads is not lost because a model sees none; to others it is asked."""
+    names = dict.fromkeys(d.recipient for draft in plain.tasks for d in draft.deliveries)
+    unsure = tuple(VetoCue(VetoKind.RECIPIENT, name, 0, 0) for name in names if name)
+    return replace(plain, veto=(*plain.veto, *unsure))
 
 
 def _with_owners_channel(draft: Draft, plain: Extraction) -> Draft:
@@ -240,12 +250,10 @@ class _Check:
 
 
 def _is_inflected(name: Sequence[str], said: Sequence[str]) -> bool:
-    """Whether two names differ in no more than the ends of their words."""
-    return len(name) == len(said) and all(
-        one[: max(3, min(len(one), len(other)) - 2)]
-        == other[: max(3, min(len(one), len(other)) - 2)]
-        for one, other in zip(name, said, strict=True)
-    )
+    """Whether two names differ in the case of a "my" alone: "meine" and "meiner Schwester"."""
+    my = frozenset[str]().union(*(language.my for language in LANGUAGES))
+    both = len(name) > 1 and len(said) > 1 and name[0] in my and said[0] in my
+    return both and tuple(name[1:]) == tuple(said[1:])
 
 
 def _timed(draft: Draft, when: CheckedTime) -> Draft:

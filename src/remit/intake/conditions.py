@@ -13,14 +13,16 @@ from remit.intake.lexicon import LANGUAGES
 from remit.intake.message_words import MessageWords
 from remit.intake.recipients import Book
 from remit.intake.times import Moment
+from remit.intake.veto import find_veto
 from remit.language.files import LANGUAGES as CODES
-from remit.language.files import section
+from remit.language.files import section, words_in_all
 from remit.language.phrases import Phrases
 from remit.language.tokens import Kind
 from remit.model.condition import Condition, ConditionKind
 
 _MAX_TIME_TOKENS: Final = 8
 _PAUSES: Final = frozenset(",.;!?:")
+_IN_WORDS: Final = (ConditionKind.ONLY_IF, ConditionKind.AFTER_OK)
 
 
 @cache
@@ -32,10 +34,13 @@ def _leads(kind: ConditionKind) -> Phrases[bool]:
 def find_conditions(text: str, book: Book, now: datetime, zone: ZoneInfo) -> tuple[Condition, ...]:
     """The limits of a message, in their order; of two that overlap the more exact one."""
     message = MessageWords(text, book)
+    cues = {cue.start for cue in find_veto(text, book)}
     found: list[Condition] = []
     at = 0
     while at < len(message.tokens):
         hit = None if _is_typed(message, at) else next(_at(message, at, now, zone), None)
+        if hit and hit[0].kind in _IN_WORDS and message.tokens[at].start not in cues:
+            hit = None  # "ask Bob if he comes" sets no limit
         if hit is None:
             at += 1
             continue
@@ -101,7 +106,7 @@ def _not_on(
         if hit := _days(message, end):
             days += hit[0]
             end = hit[1]
-        elif days and message.keys[end] in (",", "and", "und", "y", "or", "oder", "o"):
+        elif days and message.keys[end] in words_in_all("addressing", "links") | {","}:
             end += 1
         else:
             break

@@ -31,6 +31,7 @@ from remit.model.series import Repeats
 from remit.model.settled import Settle, Settled
 from remit.model.status import Reason, Status
 from remit.model.task import Cue, Source, Task, TaskType
+from remit.model.veto import VetoCue
 from remit.ports import Clock
 from remit.store import messages
 from remit.store.database import Database
@@ -81,7 +82,7 @@ class Ear:
             return Heard((), (), found.answer, found.clauses, found.questions)
         now = self._clock.now()
         made = [
-            self._carded(*_task(each, message, n, self._ids, now, found))
+            self._carded(*_task(each, message, n, self._ids, now))
             for n, each in enumerate(ledgers(found), 1)
         ]
         asked = [review for _, reviews in made for review in reviews]
@@ -236,6 +237,8 @@ class Ledger:
     draft: Draft
     clauses: tuple[Clause, ...]
     gaps: tuple[tuple[Gap, str], ...]  # each with the sentence that asks for it
+    veto: tuple[VetoCue, ...] = ()
+    conditions: tuple[Condition, ...] = ()
 
 
 def ledgers(found: Extraction) -> list[Ledger]:
@@ -255,7 +258,9 @@ def _ledger(found: Extraction, draft: Draft, n: int) -> Ledger:
             gap, sentence = _gap(question, own.index(question.clause) + 1), question.sentence
             before = gaps.get(gap.key)
             gaps[gap.key] = _joined(before, gap, sentence) if before else (gap, sentence)
-    return Ledger(draft, tuple(found.clauses[at] for at in own), tuple(gaps.values()))
+    clauses = tuple(found.clauses[at] for at in own)
+    limits = conditions_of(found, draft)
+    return Ledger(draft, clauses, tuple(gaps.values()), found.veto, limits)
 
 
 def _nearest(found: Extraction, clause: Clause) -> int | None:
@@ -283,9 +288,7 @@ def _joined(before: tuple[Gap, str], gap: Gap, sentence: str) -> tuple[Gap, str]
     return replace(old, options=options, waits=waits, letter=letter), f"{asked} {sentence}"
 
 
-def _task(
-    ledger: Ledger, message: Message, n: int, ids: Ids, now: datetime, found: Extraction
-) -> tuple[Task, Ledger]:
+def _task(ledger: Ledger, message: Message, n: int, ids: Ids, now: datetime) -> tuple[Task, Ledger]:
     draft, rule = ledger.draft, ledger.draft.recurrence
     cue = Cue(
         source=Source(message.source.kind, messages.nth(message.source.ref, n)),
@@ -300,8 +303,8 @@ def _task(
         assigned_agent=draft.agent,
         context=message.context,
         taint=message.taint,
-        veto=found.veto,
-        conditions=conditions_of(found, draft),
+        veto=ledger.veto,
+        conditions=ledger.conditions,
     )
     task = admit.make(cue, ids, now)
     request = Request(message.text, ledger.clauses)

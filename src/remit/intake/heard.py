@@ -51,8 +51,8 @@ def told(heard: Heard, view: View = View.S3) -> JsonMap:
         "questions": list(_questions(heard)),
         "answer": to_json(heard.answer),
         "alike": list[Json](heard.alike),
-        "veto": to_json(heard.tasks[0].veto if heard.tasks else ()),
-        "conditions": to_json(heard.tasks[0].conditions if heard.tasks else ()),
+        "veto": to_json(tuple(dict.fromkeys(cue for task in heard.tasks for cue in task.veto))),
+        "conditions": to_json(tuple(limit for task in heard.tasks for limit in task.conditions)),
     }
 
 

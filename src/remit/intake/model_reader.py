@@ -12,7 +12,7 @@ from typing import Final, Protocol, TypeVar
 from zoneinfo import ZoneInfo
 
 from remit.intake.check_reading import checked_reading
-from remit.intake.extract import Extraction, extract
+from remit.intake.extract import Extraction
 from remit.intake.plain_reader import read_plainly
 from remit.intake.reading_form import MAX_MESSAGE_CHARS, Reading
 from remit.intake.recipients import Book
@@ -82,7 +82,7 @@ class ModelReader:
         reading = await self._ask(prompt(text, now=now, zone=zone, book=book))
         if reading is None:
             return None
-        plain = extract(text, now=now, zone=zone, book=book)
+        plain = read_plainly(text, now=now, zone=zone, book=book)
         return checked_reading(text, reading, plain, now=now, zone=zone, book=book)
 
     async def _ask(self, asked: str) -> Reading | None:

@@ -14,9 +14,12 @@ from remit.errors import BadInput
 from remit.intake import admit
 from remit.intake.book import Contacts
 from remit.intake.command_words import assigned
+from remit.intake.conditions import find_conditions
 from remit.intake.extract import Draft, Extraction, extract
 from remit.intake.hear import Ledger, asking, ledgers, planned
+from remit.intake.plain_reader import doubts_of
 from remit.intake.recipients import About, Book, Question
+from remit.intake.veto import find_veto
 from remit.model.delivery import Delivery
 from remit.model.ids import Ids
 from remit.model.plan import Became, Clause, Item, Request
@@ -96,7 +99,11 @@ class Reading:
         if not found.tasks or not _sends(found):
             return None
         found = _as_one(_told(_untimed(found, start)))
-        return ledgers(planned(found, None, self.book.home))[0]
+        (ledger, *_) = ledgers(planned(found, None, self.book.home))
+        # At the start nobody is asked about words that hold it back; before a send the owner is.
+        veto = (*find_veto(words, self.book), *doubts_of(found, words, self.book))
+        limits = find_conditions(words, self.book, start, self.zone)
+        return replace(ledger, veto=veto, conditions=limits)
 
     def speaks(self, title: str, text: str, start: datetime) -> bool:
         """Whether an event says more than what is to be done."""
@@ -217,6 +224,8 @@ def _task(cue: Cue, words: str, ledger: Ledger, told: Task | None, ids: Ids, now
         work=draft.work,
         delivery=draft.deliveries,
         assigned_agent=draft.agent,
+        veto=ledger.veto,
+        conditions=ledger.conditions,
     )
     request = Request(words, ledger.clauses)
     gaps = tuple(gap for gap, _ in ledger.gaps)

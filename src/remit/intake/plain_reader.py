@@ -31,8 +31,14 @@ def read_plainly(text: str, *, now: datetime, zone: ZoneInfo, book: Book) -> Ext
         return found
     asked = [_question(found, draft, message) for draft in found.tasks]
     questions = tuple(each for each in asked if each is not None)
-    veto = (*found.veto, *_mixed(found), *_uncovered(found, message), *_unclear(found, message))
+    veto = (*found.veto, *doubts_of(found, text, book))
     return replace(found, questions=(*found.questions, *questions), veto=veto)
+
+
+def doubts_of(found: Extraction, text: str, book: Book) -> tuple[VetoCue, ...]:
+    """What makes it uncertain that a text is to go to somebody, as the patterns read it."""
+    message = MessageWords(text, book)
+    return (*_mixed(found), *_uncovered(found, message), *_unclear(found, message))
 
 
 def _with_usual_times(found: Extraction, now: datetime, zone: ZoneInfo, book: Book) -> Extraction:

@@ -17,12 +17,14 @@ from remit.intake.drafts import headed
 from remit.intake.extract import extract
 from remit.intake.recipients import About, Book, Channel
 from remit.intake.times import Moment, Now, Recurrence, When
+from remit.intake.veto import find_veto
 from remit.model.delivery import Delivery
 from remit.model.plan import Became, Clause, Gap, Item
 from remit.model.review import Review
 from remit.model.series import Repeats
 from remit.model.settled import Settled
 from remit.model.task import Task, TaskType
+from remit.model.veto import VetoCue, VetoKind
 
 MOST_TITLE: Final = 120
 
@@ -47,7 +49,17 @@ def settle(
     if answers.begins_with_no(answer):
         return asked.again(f"{answer!r:.100} is read as a no, so nothing was done.")
     made = _BY_SORT[About(gap.about)](asked)
+    made = replace(made, task=_held_back(made.task, asked))
     return made if made.ask else _in_time(made, asked)
+
+
+def _held_back(task: Task, asked: Asked) -> Task:
+    """The task with what the answer holds back: its own cues, and a text that nobody has seen."""
+    cues = find_veto(asked.answer, asked.book) if asked.gap.about != About.CONFIRM else ()
+    before = {each.content for each in asked.task.delivery}
+    new = [each.content for each in task.delivery if each.recipient and each.content]
+    texts = [VetoCue(VetoKind.ANSWER, text[:60], 0, 0) for text in new if text not in before]
+    return replace(task, veto=(*task.veto, *cues, *texts)) if cues or texts else task
 
 
 # When ---------------------------------------------------------------------------------------------
