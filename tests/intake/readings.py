@@ -15,7 +15,7 @@ from remit.intake.exam.labelled import (
     exam_book,
 )
 from remit.intake.exam.qualify import ExamFile, ExamResult
-from remit.intake.extract import Extraction
+from remit.intake.extraction import Extraction
 from remit.intake.reading_form import Reading, ReadQuestion, ReadSend, ReadTask
 
 T = TypeVar("T")

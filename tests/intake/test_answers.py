@@ -5,13 +5,13 @@ from datetime import datetime
 import pytest
 
 from remit.intake import answers
-from remit.intake.days import Doubt
-from remit.intake.times import Moment, Now, Recurrence, When
+from remit.language.time.resolve import Moment, Now, Recurrence, When
+from remit.language.time.which_day import TimeDoubt
 from tests.intake.labelled import BOOK, NOW, ZONE
 
 
 def read(answer: str, said: str = "") -> tuple[When, ...] | None:
-    return answers.when(answer, said, now=NOW, zone=ZONE, book=BOOK)
+    return answers.when(answer, said, now=NOW, zone=ZONE)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_a_series_keeps_the_end_that_was_said_or_gets_the_one_answered() -> None
     end = "UNTIL=20260331T215959Z"
     answered = read("until the end of March", "every day at 9")
     kept = answers.when(
-        "at 9", "every morning", now=NOW, zone=ZONE, book=BOOK, elsewhere=["until the end of March"]
+        "at 9", "every morning", now=NOW, zone=ZONE, elsewhere=["until the end of March"]
     )
 
     for found in (answered, kept):
@@ -73,7 +73,7 @@ def test_a_series_keeps_the_end_that_was_said_or_gets_the_one_answered() -> None
 def test_a_time_that_has_passed_is_a_doubt(answer: str) -> None:
     found = read(answer)
 
-    assert found is None or isinstance(found[0], Doubt)
+    assert found is None or isinstance(found[0], TimeDoubt)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.intake.command_words import CommandReader, named_command
-from remit.intake.extract import Extraction
+from remit.intake.extraction import Extraction
 from remit.intake.recipients import Book, Channel, Contact
 from remit.testing import START
 

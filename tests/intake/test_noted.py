@@ -1,11 +1,15 @@
 """The words of an event: what they send, what they leave open, what the calendar says better."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
-from remit.intake.noted import Reading, words_of
+from remit.intake.book import Contacts
+from remit.intake.noted import Noted, Reading, words_of
 from remit.model.plan import Became
+from remit.model.task import Cue, Source, SourceKind
+from tests.intake.heard_world import Talk
 from tests.intake.labelled import BOOK, ZONE
 
 START = datetime(2026, 3, 2, 16, 0, tzinfo=UTC)
@@ -84,3 +88,23 @@ def test_a_long_description_is_not_read() -> None:
     long = "Send this to Bob on WhatsApp. " * 1_000
     assert words_of("Agenda", long) == "Agenda"
     assert READ("Agenda", long, START) is None
+
+
+async def test_an_event_whose_words_hold_it_back_is_asked_about_before_it_is_sent(
+    tmp_path: Path,
+) -> None:
+    allowed = '- name: Bob\n  channels: {whatsapp: "+1555"}\n  policy: {whatsapp: allow}\n'
+    async with Talk(tmp_path, book=allowed) as world:
+        house = world.house
+        book = Contacts(tmp_path / "contacts.yaml", "Hanan", ("dashboard", "whatsapp"))
+        noted = Noted(house.db, house.clock, house.ids, book, house.zone, house.intake.admit)
+        for n, words in enumerate(('Text Bob "Hi"', 'Text Bob "No", if Mum agrees')):
+            source = Source(SourceKind.CALDAV, f"event-{n}")
+            at = world.now + timedelta(minutes=n + 1)
+            await noted.admit(Cue(source=source, title=words, text=words, scheduled_for=at))
+        await world.run(timedelta(hours=1))
+        (asked,) = await world.waiting()
+
+    assert [parcel.body for parcel in world.whatsapp.sent] == ["Hi"]
+    assert "“if”" in asked.question
+    assert asked.evidence == "No"

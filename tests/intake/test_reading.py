@@ -17,7 +17,7 @@ from remit.intake.exam.labelled import (
 )
 from remit.intake.exam.qualify import ExamFile, QualifiedReader, exam_messages
 from remit.intake.exam.score import Mark, judge, score
-from remit.intake.extract import Extraction
+from remit.intake.extraction import Extraction
 from remit.intake.model_reader import ModelReader, prompt
 from remit.intake.plain_reader import PlainReader, read_plainly
 from remit.intake.reading_form import Reading

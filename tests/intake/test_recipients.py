@@ -2,11 +2,8 @@
 
 import pytest
 
-from remit.intake.lexicon import LANGUAGES
 from remit.intake.recipients import About, Book, Channel, Contact, Question, channel_for, resolve
 from tests.intake.labelled import BOOK
-
-ENGLISH = LANGUAGES[0]
 
 
 @pytest.mark.parametrize(
@@ -23,7 +20,7 @@ ENGLISH = LANGUAGES[0]
     ],
 )
 def test_a_name_in_the_book_is_that_person(words: str, name: str) -> None:
-    found = resolve(words, BOOK, ENGLISH)
+    found = resolve(words, BOOK)
 
     assert isinstance(found, Contact)
     assert found.name == name
@@ -31,7 +28,7 @@ def test_a_name_in_the_book_is_that_person(words: str, name: str) -> None:
 
 @pytest.mark.parametrize("words", ["Zoe", "Bob's mother", "Bobs Mutter", "Bob Miller", "", "team"])
 def test_a_name_that_is_not_in_the_book_is_asked_about(words: str) -> None:
-    found = resolve(words, BOOK, ENGLISH)
+    found = resolve(words, BOOK)
 
     assert isinstance(found, Question)
     assert found.about is About.RECIPIENT

@@ -1,24 +1,22 @@
-"""What people say about time, in three languages, and what is reckoned from it or asked back."""
+"""What people say about time, in three languages, and what is resolved from it or asked back."""
 
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from remit.intake.days import Doubt
-from remit.intake.grammar.sentences import Said
-from remit.intake.grammar.spoken import combine, read_time
-from remit.intake.lexicon import LANGUAGES
-from remit.intake.times import Moment, Now, Recurrence, When, reckon
+from remit.language.time.phrase import combine, read_time
+from remit.language.time.resolve import Moment, Now, Recurrence, When, resolve_time
+from remit.language.time.text import TimeText
+from remit.language.time.which_day import TimeDoubt
+from remit.language.time.words import time_words
 from remit.language.tokens import keys_of, tokenize
-from tests.intake.labelled import BOOK, NOW, ZONE
-
-BY_CODE = {language.code: language for language in LANGUAGES}
+from tests.intake.labelled import NOW, ZONE
 
 
-def said(code: str, phrase: str) -> Said:
+def said(code: str, phrase: str) -> TimeText:
     tokens = tokenize(phrase)
-    return Said(tokens, keys_of(tokens), BY_CODE[code], BOOK)
+    return TimeText(tokens, keys_of(tokens), time_words(code))
 
 
 def whens(
@@ -29,7 +27,7 @@ def whens(
     spoken = read_time(sentence, 0)
     assert spoken is not None, phrase
     assert spoken.end == len(sentence.tokens), phrase
-    return reckon(spoken, phrase, now=now, zone=zone)
+    return resolve_time(spoken, phrase, now=now, zone=zone)
 
 
 def when(code: str, phrase: str, *, now: datetime = NOW, zone: ZoneInfo = ZONE) -> When:
@@ -156,7 +154,7 @@ DOUBTS = [
 def test_a_time_that_is_vague_or_past_is_asked_back(code: str, phrase: str) -> None:
     found = when(code, phrase)
 
-    assert isinstance(found, Doubt), found
+    assert isinstance(found, TimeDoubt), found
     assert found.why[-1] in "?."
 
 
@@ -167,7 +165,7 @@ def test_a_time_that_is_vague_or_past_is_asked_back(code: str, phrase: str) -> N
 def test_a_day_that_is_over_is_not_asked_for_its_hour(code: str, phrase: str) -> None:
     found = when(code, phrase)
 
-    assert isinstance(found, Doubt), found
+    assert isinstance(found, TimeDoubt), found
     assert "has passed" in found.why
 
 

@@ -11,7 +11,7 @@ import pytest
 from remit.brain.choose import Role
 from remit.brain.models import ModelBrain
 from remit.brain.turn import Filled
-from remit.intake.extract import Extraction
+from remit.intake.extraction import Extraction
 from remit.intake.model_reader import ModelReader
 from remit.intake.plain_reader import read_plainly
 from remit.intake.reading_form import Reading, ReadSend, ReadTask

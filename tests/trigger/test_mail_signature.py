@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from remit.intake.lexicon import asks_for_work
+from remit.language.order_words import asks_for_work
 from remit.trigger import mail_signature
 
 ASK: Final = "Send Bert the plan for the house."

@@ -8,9 +8,8 @@ from zoneinfo import ZoneInfo
 from remit.errors import BadInput
 from remit.intake import answers
 from remit.intake import zone as zones
-from remit.intake.book import FILE, Contacts
-from remit.intake.days import Doubt
-from remit.intake.times import Recurrence
+from remit.language.time.resolve import Recurrence
+from remit.language.time.which_day import TimeDoubt
 from remit.model.rrule import zone_of
 from remit.model.series import Repeats
 from remit.settings import Settings
@@ -32,20 +31,19 @@ def read(
     said = " ".join((every or "").split())
     if timer.is_span(said):
         return timer.every(said, zone.key, now)
-    return _words(settings, said, zone, now)
+    return _words(said, zone, now)
 
 
-def _words(settings: Settings, said: str, zone: ZoneInfo, now: datetime) -> Repeats:
-    book = Contacts(settings.home / FILE, settings.owner, ("dashboard",)).book()
+def _words(said: str, zone: ZoneInfo, now: datetime) -> Repeats:
     # "weekday at 8:30" and "every weekday at 8:30" are the same thing to say after --every.
     for words in (said, f"every {said}"):
-        match answers.when(words, "", now=now, zone=zone, book=book):
+        match answers.when(words, "", now=now, zone=zone):
             case (Recurrence(rule=rule, zone=where, first=first),):
                 return Repeats(rule, where, first)
             case (Recurrence(), *_):
                 sentence = f"{said!r:.80} names several times; --cron '0 8,20 * * *' can."
                 raise BadInput(sentence, field="every")
-            case (Doubt(why=why), *_) if words.startswith("every"):
+            case (TimeDoubt(why=why), *_) if words.startswith("every"):
                 raise BadInput(f"{why} {_EXAMPLE}", field="every")
             case _:
                 pass

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final, Protocol
 
 from remit.errors import BadInput
-from remit.intake.extract import Extraction
+from remit.intake.extraction import Extraction
 from remit.intake.heard import Heard, Message
 from remit.model.codec import JsonMap, text_of
 from remit.model.contract import Contract, ContractType

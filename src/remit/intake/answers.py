@@ -6,33 +6,43 @@ An answer is read whole, or not at all: a word that nobody understands may be th
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from functools import cache
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from remit.intake.days import Doubt, day_of
-from remit.intake.grammar.dates import Date, Offset, Weekday
-from remit.intake.grammar.endings import read_ending
-from remit.intake.grammar.ends import End, Unclear
-from remit.intake.grammar.hours import Clock
-from remit.intake.grammar.phrases import read_person, read_way_name, words_of
-from remit.intake.grammar.places import zone_of
-from remit.intake.grammar.sentences import Said, sentences
-from remit.intake.grammar.spoken import Spoken, combine, read_time
-from remit.intake.lexicon import LANGUAGES
-from remit.intake.lexicon.shape import Language, Part
-from remit.intake.recipients import Book, Channel, Contact, Question, channel_for
-from remit.intake.times import When, reckon
+from remit.intake.message_words import MessageWords, message_words
+from remit.intake.recipients import (
+    ELSEWHERE,
+    Book,
+    Channel,
+    Contact,
+    Question,
+    channel_for,
+    resolve,
+)
+from remit.language.detect import language_of
+from remit.language.files import LANGUAGES
+from remit.language.order_words import order_words
 from remit.language.phrases import some
+from remit.language.time.clock_time import ClockTime
+from remit.language.time.day import CalendarDate, DayOffset, Weekday
+from remit.language.time.ends import End, UnclearEnd
+from remit.language.time.phrase import TimePhrase, combine, read_time
+from remit.language.time.resolve import When, resolve_time
+from remit.language.time.text import TimeText
+from remit.language.time.which_day import TimeDoubt, day_of
+from remit.language.time.words import DayPart, time_words
+from remit.language.time.zones import zone_of
 from remit.language.tokens import Kind, keys_of, tokenize
 
 _LEADS: Final = ("", "at ", "um ", "a las ")  # "9:30" alone is a time once one was asked for
 _MOST_TOKENS: Final = 60
 _HOURS: Final = {
-    Part.MORNING: range(4, 12),
-    Part.AFTERNOON: range(12, 18),
-    Part.EVENING: range(17, 24),
-    Part.NIGHT: range(18, 24),
-    Part.SMALL_HOURS: range(6),
+    DayPart.MORNING: range(4, 12),
+    DayPart.AFTERNOON: range(12, 18),
+    DayPart.EVENING: range(17, 24),
+    DayPart.NIGHT: range(18, 24),
+    DayPart.SMALL_HOURS: range(6),
 }
 
 _LEFT_OUT: Final = some(
@@ -111,13 +121,12 @@ def _is(answer: str, what: str) -> bool:
 # A time -------------------------------------------------------------------------------------------
 
 
-def when(  # noqa: PLR0913 - words, what was said around them, and where and when that was
+def when(
     answer: str,
     said: str,
     *,
     now: datetime,
     zone: ZoneInfo,
-    book: Book,
     elsewhere: Sequence[str] = (),
     earlier: Sequence[str] = (),
 ) -> tuple[When, ...] | None:
@@ -125,51 +134,49 @@ def when(  # noqa: PLR0913 - words, what was said around them, and where and whe
 
     `earlier` are answers to the same question that left it open, in their order.
     """
-    base = _with_halves(_first(said, book), elsewhere, book)
+    base = _with_halves(_first(said), elsewhere)
     for each in earlier:
-        before = _whole(each, book, now.astimezone(zone).date(), recurs=False)
+        before = _whole(each, now.astimezone(zone).date(), recurs=False)
         base = _over(base, before) if base and before else before or base
     if is_then(answer):
-        return reckon(base, said, now=now, zone=zone) if base else None
+        return resolve_time(base, said, now=now, zone=zone) if base else None
     spoken = _zone_alone(answer, base) or _whole(
-        answer, book, now.astimezone(zone).date(), recurs=bool(base and base.every)
+        answer, now.astimezone(zone).date(), recurs=bool(base and base.every)
     )
     if spoken is None or spoken.vague:
         return None
     whole = _over(base, spoken) if base else spoken
     if whole.every and not (whole.until or spoken.every):
-        whole = replace(whole, until=_end_in(elsewhere, book))
-    return reckon(whole, answer, now=now, zone=zone)
+        whole = replace(whole, until=_end_in(elsewhere))
+    return resolve_time(whole, answer, now=now, zone=zone)
 
 
-def lacks_only_the_hour(said: str, others: Sequence[str], book: Book) -> bool:
-    """Whether some words name a day and no time of it, and others around them name none either."""
-    spoken = _first(said, book)
-    around = [each for each in (_first(other, book) for other in others) if each]
-    named = spoken is not None and not spoken.clocks and not spoken.vague
-    return named and not any(each.clocks for each in around)
+def lacks_only_the_hour(said: str) -> bool:
+    """Whether some words name a day and no time of it."""
+    phrase = _first(said)
+    return phrase is not None and not phrase.clocks and not phrase.vague
 
 
-def _with_halves(base: Spoken | None, texts: Sequence[str], book: Book) -> Spoken | None:
+def _with_halves(base: TimePhrase | None, texts: Sequence[str]) -> TimePhrase | None:
     """A time that was asked about, with its other half: the "Friday" of "at 5 … on Friday"."""
     for text in texts if base else ():
-        half = None if _end_in((text,), book) else _first(text, book)
+        half = None if _end_in((text,)) else _first(text)
         base = (combine(base, half) or base) if base and half else base
     return base
 
 
-def _end_in(texts: Sequence[str], book: Book) -> End | None:
+def _end_in(texts: Sequence[str]) -> End | None:
     """How long a habit lasts, by words that say nothing else; two such ends are no answer."""
-    lines = (replace(line, recurs=True) for text in texts for line in _said(text, book))
-    read = (read_ending(line) or read_time(line, 0) for line in lines if line.tokens)
+    lines = (replace(line, recurs=True) for text in texts for line in _texts(text))
+    read = (read_time(line, 0) for line in lines if line.tokens)
     ends = {each.until for each in read if each and each.until and not each.every}
-    return next(iter(ends)) if len(ends) == 1 else Unclear() if ends else None
+    return next(iter(ends)) if len(ends) == 1 else UnclearEnd() if ends else None
 
 
-def _first(said: str, book: Book) -> Spoken | None:
+def _first(said: str) -> TimePhrase | None:
     """The time in the words that were asked about."""
-    for line in _said(said, book):
-        spoken: Spoken | None = None
+    for line in _texts(said):
+        spoken: TimePhrase | None = None
         at = 0
         while at < len(line.tokens):
             found = read_time(line, at)
@@ -181,22 +188,22 @@ def _first(said: str, book: Book) -> Spoken | None:
     return None
 
 
-def _whole(answer: str, book: Book, today: date, *, recurs: bool) -> Spoken | None:
+def _whole(answer: str, today: date, *, recurs: bool) -> TimePhrase | None:
     """A time that is all the answer says; of what `recurs` it may be how long it lasts."""
     for lead in _LEADS:
-        for line in _said(lead + answer, book):
+        for line in _texts(lead + answer):
             if spoken := _all_time(replace(line, recurs=recurs), today):
                 return spoken
     return None
 
 
-def _all_time(line: Said, today: date) -> Spoken | None:
-    spoken: Spoken | None = None
+def _all_time(line: TimeText, today: date) -> TimePhrase | None:
+    spoken: TimePhrase | None = None
     at = 0
     while at < len(line.tokens):
         found = read_time(line, at)
         if found is None:
-            link = line.language.links.at(line.keys, at)
+            link = line.words.and_.at(line.keys, at) or order_words().polite.at(line.keys, at)
             if line.tokens[at].kind is not Kind.MARK and link is None:
                 return None
             at = link[1] if link else at + 1
@@ -208,17 +215,17 @@ def _all_time(line: Said, today: date) -> Spoken | None:
     return spoken
 
 
-def _joined(one: Spoken, other: Spoken, today: date) -> Spoken | None:
+def _joined(one: TimePhrase, other: TimePhrase, today: date) -> TimePhrase | None:
     """Two halves of a time; of "Friday 6 March" the date counts, if it is a Friday."""
-    if isinstance(one.day, Weekday) and isinstance(other.day, Date):
+    if isinstance(one.day, Weekday) and isinstance(other.day, CalendarDate):
         day = day_of(other.day, today)
-        if isinstance(day, Doubt) or day.weekday() != one.day.day:
+        if isinstance(day, TimeDoubt) or day.weekday() != one.day.day:
             return None
         one = replace(one, day=None)
     return combine(one, other)
 
 
-def _over(base: Spoken, spoken: Spoken) -> Spoken:
+def _over(base: TimePhrase, spoken: TimePhrase) -> TimePhrase:
     """What was said before, with what the answer says laid over it."""
     often = spoken.every is not None and spoken.is_exact
     if spoken.now or spoken.ahead or (spoken.day and spoken.clocks) or often:
@@ -236,16 +243,16 @@ def _over(base: Spoken, spoken: Spoken) -> Spoken:
     )
 
 
-def _within(clocks: tuple[Clock, ...], spoken: Spoken) -> tuple[Clock, ...]:
+def _within(clocks: tuple[ClockTime, ...], spoken: TimePhrase) -> tuple[ClockTime, ...]:
     """The times of day that are kept: three o'clock is none of "Friday morning"."""
-    named = spoken.day.part if isinstance(spoken.day, Offset) else None
+    named = spoken.day.part if isinstance(spoken.day, DayOffset) else None
     part = spoken.part or named
     if part is None or all(each.dial or each.hour in _HOURS[part] for each in clocks):
         return clocks
     return ()
 
 
-def _zone_alone(answer: str, base: Spoken | None) -> Spoken | None:
+def _zone_alone(answer: str, base: TimePhrase | None) -> TimePhrase | None:
     """The zone of a time that had a doubtful one."""
     if base is None or not base.zone_unclear:
         return None
@@ -264,27 +271,38 @@ def _zone_alone(answer: str, base: Spoken | None) -> Spoken | None:
 
 def named(answer: str, book: Book) -> Named | None:
     """Whom and which channels an answer names; None if there is a word that nobody understands."""
-    found = [each for line in _said(answer, book) if (each := _named(line))]
-    return max(found, key=lambda each: len(each.people) + len(each.channels), default=None)
-
-
-def _named(line: Said) -> Named | None:
+    words = message_words(answer, book)
+    if not 0 < len(words.raw) <= _MOST_TOKENS:
+        return None
     made, at = Named(), 0
-    while at < len(line.tokens):
-        person, way = read_person(line, at), read_way_name(line, at)
-        token = line.tokens[at]
-        if person and (way is None or way[1] <= person.end):
-            made, at = _with(made, person.who), person.end
+    while at < len(words.tokens):
+        person, way = words.named.get(at), words.channel_at(at) or ELSEWHERE.at(words.keys, at)
+        token = words.tokens[at]
+        if person and (way is None or way[1] <= person[1]):
+            made, at = _with(made, _who(words, person[0], at, person[1])), person[1]
+        elif me := order_words().me.at(words.keys, at):
+            made, at = _with(made, book.owner), me[1]
         elif way:
-            said = words_of(line, at, way[1])
-            made, at = _with(made, channel_for(way[0], said, line.book)), way[1]
+            made, at = _with(made, channel_for(way[0], words.slice(at, way[1]), book)), way[1]
         elif token.kind is Kind.QUOTE:
             made, at = replace(made, texts=(*made.texts, token.text)), at + 1
-        elif token.kind is Kind.MARK or _is_small(token.key, line.language):
+        elif token.kind is Kind.MARK or words.is_small_word(at) or words.keys[at] in _lead_words():
             at += 1
         else:
             return None
     return made
+
+
+def _who(
+    words: MessageWords, people: tuple[Contact, ...], start: int, end: int
+) -> Contact | Question:
+    return resolve(words.slice(start, end), words.book) if len(people) > 1 else people[0]
+
+
+@cache
+def _lead_words() -> frozenset[str]:
+    words = order_words()
+    return words.to.words | words.by.words | words.on.words | words.articles
 
 
 def _with(made: Named, found: Contact | Channel | Question) -> Named:
@@ -295,11 +313,6 @@ def _with(made: Named, found: Contact | Channel | Question) -> Named:
             return replace(made, channels=(*made.channels, found))
         case Question():
             return replace(made, doubt=made.doubt or found)
-
-
-def _is_small(key: str, language: Language) -> bool:
-    leads = language.to.words | language.by.words | language.on.words | language.links.words
-    return key in language.common or key in leads
 
 
 def quotes(answer: str) -> bool:
@@ -315,12 +328,11 @@ def letter(answer: str) -> str | None:
     return None
 
 
-def _said(text: str, book: Book) -> Iterator[Said]:
+def _texts(text: str) -> Iterator[TimeText]:
     """The answer in every language of ours, the likeliest first: few words do not tell which."""
     tokens = tokenize(text)
     if not 0 < len(tokens) <= _MOST_TOKENS:
         return
-    lines = sentences(tokens, book)
-    tongues = [line.tongue for line in lines if line.tongue]
-    for language in dict.fromkeys((*tongues, *LANGUAGES)):
-        yield Said(tokens, keys_of(tokens), language, book)
+    keys, likely = keys_of(tokens), language_of(tokens)
+    for code in sorted(LANGUAGES, key=lambda code: code != likely):
+        yield TimeText(tokens, keys, time_words(code))

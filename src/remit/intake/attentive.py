@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from remit.intake.admit import Ear
-from remit.intake.extract import Extraction
+from remit.intake.extraction import Extraction
 from remit.intake.heard import Heard, Message
 from remit.model.task import Task
 

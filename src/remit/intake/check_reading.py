@@ -11,11 +11,8 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from remit.intake.check_time import CheckedTime, check_time
-from remit.intake.drafts import headed
-from remit.intake.extract import Draft, Extraction
-from remit.intake.lexicon import LANGUAGES
-from remit.intake.lexicon.shape import Talk
-from remit.intake.message_words import MessageWords, Span
+from remit.intake.extraction import Draft, Extraction, headed
+from remit.intake.message_words import MessageWords, Span, message_words
 from remit.intake.reading_form import Reading, ReadSend, ReadTask
 from remit.intake.reading_ledger import Marked, write_ledger
 from remit.intake.recipients import (
@@ -28,8 +25,9 @@ from remit.intake.recipients import (
     resolve,
     way_to,
 )
-from remit.intake.times import Moment, Recurrence
 from remit.intake.veto import find_veto
+from remit.language.order_words import Talk
+from remit.language.time.resolve import Moment, Recurrence
 from remit.language.tokens import fold, keys_of, tokenize
 from remit.model.delivery import Delivery
 from remit.model.ids import DeliveryId
@@ -58,7 +56,7 @@ def checked_reading(
     book: Book,
 ) -> Extraction:
     """The reading as it may be acted on. `plain` is what the closed patterns read."""
-    message = MessageWords(text, book)
+    message = message_words(text, book)
     check = _Check(message, plain, now, zone)
     tasks = [check.task(each, n) for n, each in enumerate(reading.tasks)]
     open_questions = [
@@ -166,19 +164,7 @@ class _Check:
         words = send.to_words or send.to
         if not any(True for _ in self.message.places(words)):
             return Question(About.RECIPIENT, "To whom is it to go?")
-        found = resolve(words, self.message.book)
-        if isinstance(found, Question) and not found.options:
-            return self._inflected(send.to, words) or found
-        return found
-
-    def _inflected(self, name: str, words: str) -> Contact | None:
-        """The person whom the words name in another case: "meiner Schwester"."""
-        known = next((each for each in self.message.book.contacts if each.name == name), None)
-        calls = (known.name, *known.aliases) if known else ()
-        said = keys_of(tokenize(words))
-        return (
-            known if any(_is_inflected(keys_of(tokenize(each)), said) for each in calls) else None
-        )
+        return resolve(words, self.message.book)
 
     def _channel(self, send: ReadSend) -> Channel | Question | None:
         """The channel that the message names; one that it does not name is not the model's."""
@@ -188,17 +174,14 @@ class _Check:
 
     def _named_channels(self) -> frozenset[str]:
         """The channels that the words name, by name and by kind."""
-        keys, book, found = self.message.keys, self.message.book, set[str]()
-        for at in range(len(keys)):
-            for language in LANGUAGES:
-                if named := language.channels.at(keys, at):
-                    found.add(fold(named[0]))
-                verb = language.verbs.at(keys, at)
-                if verb and verb[0].channel:
-                    found.add(fold(verb[0].channel))
-            if way := book.ways.at(keys, at):
-                found.add(fold(way[0]))
-        kinds = {fold(each.name): fold(each.kind) for each in book.channels}
+        message, found = self.message, set[str]()
+        for at in range(len(message.keys)):
+            if named := message.channel_at(at):
+                found.add(fold(named[0]))
+            verb = message.verb_at(at)
+            if verb and verb[0].channel:
+                found.add(fold(verb[0].channel))
+        kinds = {fold(each.name): fold(each.kind) for each in message.book.channels}
         return frozenset(found | {name for name, kind in kinds.items() if kind in found})
 
     # What ---------------------------------------------------------------------------------------
@@ -247,13 +230,6 @@ class _Check:
     def _first(self, words: str | None) -> Iterable[Span]:
         place = next(self.message.places(words), None) if words else None
         return () if place is None else (place,)
-
-
-def _is_inflected(name: Sequence[str], said: Sequence[str]) -> bool:
-    """Whether two names differ in the case of a "my" alone: "meine" and "meiner Schwester"."""
-    my = frozenset[str]().union(*(language.my for language in LANGUAGES))
-    both = len(name) > 1 and len(said) > 1 and name[0] in my and said[0] in my
-    return both and tuple(name[1:]) == tuple(said[1:])
 
 
 def _timed(draft: Draft, when: CheckedTime) -> Draft:

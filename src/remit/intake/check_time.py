@@ -7,11 +7,11 @@ from zoneinfo import ZoneInfo
 
 from remit.errors import BadInput
 from remit.intake import answers
-from remit.intake.days import Doubt
 from remit.intake.message_words import MessageWords
 from remit.intake.reading_form import ReadTask
 from remit.intake.recipients import About, Question
-from remit.intake.times import Moment, Recurrence
+from remit.language.time.resolve import Moment, Recurrence
+from remit.language.time.which_day import TimeDoubt
 from remit.model import rrule
 from remit.model.moments import check_moment
 from remit.model.series import Repeats
@@ -44,9 +44,9 @@ def check_time(
         invented = read is not None or bool(places)
         return CheckedTime(question=_WHEN) if invented else CheckedTime()
     place = places[0] or (0, 0)
-    own = answers.when(words, "", now=now, zone=zone, book=message.book) or ()
+    own = answers.when(words, "", now=now, zone=zone) or ()
     ours = [each for each in own if isinstance(each, Moment | Recurrence)]
-    doubt = own[0] if own and isinstance(own[0], Doubt) else None
+    doubt = own[0] if own and isinstance(own[0], TimeDoubt) else None
     unsure = VetoCue(VetoKind.TIME, words, *place)
     if len(ours) == 1 == len(own) and (read is None or type(read) is type(ours[0])):
         if read is not None and _is_same(ours[0], read):
@@ -59,7 +59,7 @@ def check_time(
     return CheckedTime(read, veto, note=_echo(words, read, zone))
 
 
-def _is_option(when: Moment | Recurrence, doubt: Doubt, zone: ZoneInfo) -> bool:
+def _is_option(when: Moment | Recurrence, doubt: TimeDoubt, zone: ZoneInfo) -> bool:
     """Whether a time is one of those that code thinks possible: "09:00" for "in the morning"."""
     at = when.at if isinstance(when, Moment) else when.first
     return any(f"{at.astimezone(zone):%H:%M}" in option for option in doubt.options)

@@ -11,7 +11,8 @@ from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from remit.intake.extract import Draft, Extraction, extract
+from remit.intake.extract import extract
+from remit.intake.extraction import Draft, Extraction
 from remit.intake.hear import Reader
 from remit.intake.recipients import Book
 

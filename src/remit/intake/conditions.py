@@ -8,15 +8,14 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from remit.intake import answers
-from remit.intake.days import Doubt
-from remit.intake.lexicon import LANGUAGES
-from remit.intake.message_words import MessageWords
+from remit.intake.message_words import MessageWords, message_words
 from remit.intake.recipients import Book
-from remit.intake.times import Moment
 from remit.intake.veto import find_veto
-from remit.language.files import LANGUAGES as CODES
-from remit.language.files import section, words_in_all
+from remit.language.files import LANGUAGES, section, words_in_all
 from remit.language.phrases import Phrases
+from remit.language.time.resolve import Moment
+from remit.language.time.which_day import TimeDoubt
+from remit.language.time.words import time_words
 from remit.language.tokens import Kind
 from remit.model.condition import Condition, ConditionKind
 
@@ -27,13 +26,13 @@ _IN_WORDS: Final = (ConditionKind.ONLY_IF, ConditionKind.AFTER_OK)
 
 @cache
 def _leads(kind: ConditionKind) -> Phrases[bool]:
-    every = (each for code in CODES for each in section(code, "conditions")[kind.value])
+    every = (each for code in LANGUAGES for each in section(code, "conditions")[kind.value])
     return Phrases({"|".join(every): True})
 
 
 def find_conditions(text: str, book: Book, now: datetime, zone: ZoneInfo) -> tuple[Condition, ...]:
     """The limits of a message, in their order; of two that overlap the more exact one."""
-    message = MessageWords(text, book)
+    message = message_words(text, book)
     cues = {cue.start for cue in find_veto(text, book)}
     found: list[Condition] = []
     at = 0
@@ -85,12 +84,12 @@ def _not_before(
     last = min(_clause_end(message, after), after + _MAX_TIME_TOKENS)
     for end in range(last, after, -1):
         words = _words(message, after, end)
-        read = answers.when(words, "", now=now, zone=zone, book=message.book)
-        if read is None and answers.lacks_only_the_hour(words, (), message.book):
-            read = answers.when("00:00", words, now=now, zone=zone, book=message.book)
-        elif read and isinstance(read[0], Doubt) and read[0].options:
+        read = answers.when(words, "", now=now, zone=zone)
+        if read is None and answers.lacks_only_the_hour(words):
+            read = answers.when("00:00", words, now=now, zone=zone)
+        elif read and isinstance(read[0], TimeDoubt) and read[0].options:
             last_one = read[0].options[-1]
-            read = answers.when(last_one, words, now=now, zone=zone, book=message.book)
+            read = answers.when(last_one, words, now=now, zone=zone)
         if read and len(read) == 1 and isinstance(read[0], Moment):
             kind = ConditionKind.NOT_BEFORE
             return Condition(kind, _words(message, at, end), at=read[0].at), end
@@ -117,8 +116,8 @@ def _not_on(
 
 
 def _days(message: MessageWords, at: int) -> tuple[tuple[int, ...], int] | None:
-    for language in LANGUAGES:
-        time = language.time
+    for code in LANGUAGES:
+        time = time_words(code)
         if one := time.weekdays.at(message.keys, at):
             return (one[0],), one[1]
         for table in (time.on_weekdays, time.weekend):

@@ -1,312 +1,321 @@
-"""What a message asks for, read without a model: tasks, questions to ask back, and every clause.
+"""What a message asks for, read by closed patterns: tasks, questions to ask back, every clause.
 
 Nothing is dropped in silence: each character of the message lies in one clause, or in one of the
 connectives between them; each clause became something, or has a question.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from remit.intake.address import without_address
-from remit.intake.corrected import Unsettled, Woven, corrected
-from remit.intake.drafts import Judged, Made, make
-from remit.intake.grammar.pieces import Piece, Sort
-from remit.intake.grammar.sentences import sentences
-from remit.intake.lexicon.shape import Talk
+from remit.intake.extraction import Draft, Extraction, connectives_between, headed
+from remit.intake.message_words import MessageWords, message_words
+from remit.intake.patterns.clauses import Labels, clauses_of
+from remit.intake.patterns.deliveries import Sends, plan_sends
+from remit.intake.patterns.groups import UnitGroup, group_units
+from remit.intake.patterns.unit import Unit, UnitKind
+from remit.intake.patterns.units import read_units
 from remit.intake.recipients import About, Book, Question
-from remit.intake.schedule import Clockwork
-from remit.intake.sketch import Line, sketch
-from remit.intake.times import Moment, Recurrence
-from remit.language.tokens import Token, tokenize
-from remit.model.condition import Condition
+from remit.language.order_words import Talk
+from remit.language.time.clock_time import ClockTime
+from remit.language.time.phrase import TimePhrase, combine
+from remit.language.time.resolve import Moment, Now, Recurrence, When, resolve_time
+from remit.language.time.which_day import TimeDoubt
+from remit.language.time.words import DayPart
 from remit.model.delivery import Delivery
 from remit.model.plan import Became, Clause, Item
 from remit.model.task import TaskType
-from remit.model.veto import VetoCue
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """A task as the owner's words make it. Times are in UTC; `clauses` are those of its own."""
-
-    title: str
-    instructions: str
-    work: tuple[Item, ...] = ()
-    deliveries: tuple[Delivery, ...] = ()
-    type: TaskType = TaskType.IMMEDIATE
-    scheduled_for: datetime | None = None
-    recurrence: Recurrence | None = None
-    needs_brain: bool = False
-    stays: bool = False  # the same message says not to send it
-    agent: str | None = None  # who does it, if no brain is to
-    notes: tuple[str, ...] = ()
-    clauses: tuple[Clause, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Connective:
-    """What stands between clauses: blanks, marks, and words like "and" or "please"."""
-
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class Extraction:
-    """`answer` is the sort of talk that wants an answer or none, but makes no task."""
-
-    tasks: tuple[Draft, ...]
-    questions: tuple[Question, ...]
-    answer: Talk | None
-    clauses: tuple[Clause, ...]
-    connectives: tuple[Connective, ...]
-    veto: tuple[VetoCue, ...] = ()  # words that hold it back from everybody but the owner
-    conditions: tuple[Condition, ...] = ()  # limits that the owner set
-
-    def questions_about(self, draft: Draft) -> tuple[Question, ...]:
-        """The questions that must be settled before a draft may run."""
-        return tuple(q for q in self.questions if self.clauses[q.clause] in draft.clauses)
+MAX_TITLE: Final = 120
+USUAL_HOUR: Final = ClockTime(9)
+USUAL_HOURS: Final = {
+    DayPart.AFTERNOON: ClockTime(16),
+    DayPart.EVENING: ClockTime(20),
+    DayPart.NIGHT: ClockTime(22),
+}
+_FIRST_TALK: Final = (Talk.CONTROL, Talk.THANKS, Talk.STATEMENT, Talk.GREETING)
 
 
 def extract(text: str, *, now: datetime, zone: ZoneInfo, book: Book) -> Extraction:
     """Read a message of the owner. `now` is a moment with its offset, `zone` the owner's own."""
-    clock = Clockwork(now, zone)
-    text = without_address(text, book)
-    tokens = tokenize(text)
-    woven = corrected(text, tokens, book)
-    if woven is None:
-        return _read(text, tokens, clock, book)
-    return _rebound(_read(woven.text, tokenize(woven.text), clock, book), woven, text)
-
-
-def _read(text: str, tokens: Sequence[Token], clock: Clockwork, book: Book) -> Extraction:
-    message = sketch(sentences(tokens, book))
-    judged: list[tuple[Judged, int]] = [
-        (each, -1) for line in message.loose for each in _loose(line)
+    words = message_words(without_address(text, book), book)
+    groups = group_units(read_units(words), words)
+    asked: list[tuple[int, Question]] = []  # each with the token that it is about
+    labels = Labels(words)
+    clock = _Clock(now, zone, usual=False, days={})
+    made = [_make(group, words, labels, asked, clock) for group in groups]
+    marked = clauses_of(labels, [at for at, _ in asked])
+    clauses = tuple(clause for clause, _ in marked)
+    numbers = [_clause_at(marked, words, at) for at, _ in asked]
+    questions = (replace(each, clause=n) for (_, each), n in zip(asked, numbers, strict=True))
+    owners = [owner for _, owner in marked]
+    drafts = [
+        replace(draft, clauses=tuple(c for c, o in zip(clauses, owners, strict=True) if o == n))
+        for n, some in enumerate(made)
+        for draft in some
     ]
-    made: list[list[Made]] = []
-    for number, task in enumerate(message.tasks):
-        pieces, tasks = make(task, text, clock)
-        judged += [(piece, number) for piece in pieces]
-        made.append(tasks)
-    marked = sorted(_merged(judged, text), key=lambda each: each[0].start)
-    clauses = tuple(clause for clause, _, _ in marked)
-    owned: list[list[Clause]] = [[] for _ in made]
-    for clause, _, owner in marked:
-        if owner >= 0:
-            owned[owner].append(clause)
     return Extraction(
-        tasks=tuple(
-            _draft(each, tuple(mine))
-            for tasks, mine in zip(made, owned, strict=True)
-            for each in tasks
-        ),
-        questions=tuple(
-            replace(question, clause=at)
-            for at, (_, questions, _) in enumerate(marked)
-            for question in questions
-        ),
-        answer=_answer(message.loose, made),
+        tasks=tuple(drafts),
+        questions=tuple(sorted(questions, key=lambda each: each.clause)),
+        answer=_answer(groups, drafts),
         clauses=clauses,
-        connectives=tuple(_gaps(clauses, len(text))),
+        connectives=connectives_between(clauses, len(words.text)),
     )
 
 
-def _draft(made: Made, clauses: tuple[Clause, ...]) -> Draft:
-    when = made.when
-    recurrence = when if isinstance(when, Recurrence) else None
-    at = when.at if isinstance(when, Moment) else recurrence.first if recurrence else None
-    return Draft(
-        title=made.title,
-        instructions=made.instructions,
-        work=made.work,
-        deliveries=made.deliveries,
-        type=made.type,
-        scheduled_for=at,
-        recurrence=recurrence,
-        needs_brain=made.needs_brain,
-        stays=made.stays,
-        notes=made.notes,
-        clauses=clauses,
-    )
+def _clause_at(marked: Sequence[tuple[Clause, int]], words: MessageWords, at: int) -> int:
+    start = words.tokens[min(at, len(words.tokens) - 1)].start
+    return next((n for n, (clause, _) in enumerate(marked) if clause.end > start), len(marked) - 1)
 
 
-def _loose(line: Line) -> Iterator[Judged]:
-    """Judge a line that belongs to no task: talk is declined, what is about a task is asked."""
-    pieces = [piece for piece in line.reading.pieces if piece.sort is not Sort.LINK]
-    if not pieces:
-        return
-    whole = Piece(pieces[0].start, pieces[-1].end, Sort.OBJECT)
-    if (line.talk and line.talk is not Talk.CONTROL) or line.ticked or line.note:
-        why = "It is ticked already." if line.ticked else "It asks for no task."
-        yield Judged(line, whole, Became.DECLINED, why)
-    else:
-        pasted = "What is to be done with this text?"
-        question = Question(About.TASK, pasted if line.said.pasted else "Which task is this about?")
-        yield Judged(line, whole, None, None, (question,))
-
-
-def _answer(loose: Sequence[Line], made: Sequence[object]) -> Talk | None:
+def _answer(groups: Sequence[UnitGroup], drafts: Sequence[Draft]) -> Talk | None:
     """What wants an answer: a question always, other talk only where it is all there is."""
-    sorts = [_sort(line) for line in loose]
+    sorts = [group.main.talk or Talk.CONTROL for group in groups if not group.is_task]
     if Talk.QUESTION in sorts:
         return Talk.QUESTION
-    if made:
+    if drafts:
         return None
-    first = (Talk.CONTROL, Talk.THANKS, Talk.STATEMENT, Talk.GREETING)
-    return next((sort for sort in first if sort in sorts), Talk.CHATTER)
+    return next((sort for sort in _FIRST_TALK if sort in sorts), Talk.CHATTER)
 
 
-def _sort(line: Line) -> Talk:
-    if line.talk:
-        return line.talk
-    if line.note or line.ticked:
-        return Talk.STATEMENT
-    return Talk.CONTROL
+# A task -------------------------------------------------------------------------------------------
 
 
-def _merged(
-    judged: Iterable[tuple[Judged, int]], text: str
-) -> Iterator[tuple[Clause, tuple[Question, ...], int]]:
-    """Join neighbours of one kind into one clause; what is asked about stays by itself."""
-    run: list[Judged] = []
-    owner = -1
-    for each, number in judged:
-        if run and not (number == owner and _goes_on(run[-1], each)):
-            yield *_clause(run, text), owner
-            run = []
-        run.append(each)
-        owner = number
-    if run:
-        yield *_clause(run, text), owner
+def _make(
+    group: UnitGroup,
+    words: MessageWords,
+    labels: Labels,
+    asked: list[tuple[int, Question]],
+    clock: "_Clock",
+) -> list[Draft]:
+    if not group.is_task:
+        _label_loose(group, labels, asked)
+        return []
+    before = len(asked)
+    sends = _sends(group, words, asked)
+    for unit in group.units:
+        labels.unit(unit, group.number, reminds=group.reminds)
+    free = not sends.waits and not any(each.recipient for each in sends.deliveries)
+    whens = _whens(group, words, asked, replace(clock, usual=free))
+    for when in whens:
+        if isinstance(when, Moment | Recurrence) and when.note and group.times:
+            labels.note(group.times[0].start, when.note)
+    work = tuple(Item(each) for each in _work(group, words))
+    if not work and not sends.deliveries and len(asked) == before:
+        asked.append((group.asked_at, Question(About.TASK, "What is to be done?")))
+    return [_draft(group, words, sends, work, when) for when in whens]
 
 
-def _goes_on(before: Judged, after: Judged) -> bool:
-    if before.line is not after.line or before.became is not after.became:
-        return False
-    if before.questions or after.questions or before.why != after.why:
-        return False
-    return before.piece.end == after.piece.start
-
-
-def _clause(run: Sequence[Judged], text: str) -> tuple[Clause, tuple[Question, ...]]:
-    first, last = run[0], run[-1]
-    start = first.line.said.tokens[first.piece.start].start
-    end = last.line.said.tokens[last.piece.end - 1].end
-    clause = Clause(text[start:end], start, end, first.became, first.why)
-    return clause, first.questions
-
-
-def _gaps(clauses: Sequence[Clause], length: int) -> Iterator[Connective]:
-    at = 0
-    for clause in clauses:
-        if clause.start > at:
-            yield Connective(at, clause.start)
-        at = clause.end
-    if length > at:
-        yield Connective(at, length)
-
-
-# Corrections --------------------------------------------------------------------------------------
-
-
-def _rebound(found: Extraction, woven: Woven, message: str) -> Extraction:
-    """Put what was read of the message as it was meant back to where it stands in the message."""
-    asked = {each.clause: each.about for each in found.questions}
-    places = [
-        _placed(clause, woven, message, asked.get(at)) for at, clause in enumerate(found.clauses)
-    ]
-    gone = [
-        Clause(message[each.start : each.end], each.start, each.end, Became.DECLINED, each.why)
-        for each in woven.struck
-    ]
-    clauses = tuple(sorted((*gone, *(c for some in places for c in some)), key=lambda c: c.start))
-    where = dict(zip(found.clauses, places, strict=True))
-    tasks = [
-        replace(draft, clauses=tuple(c for clause in draft.clauses for c in where[clause]))
-        for draft in found.tasks
-    ]
-    if tasks:
-        at = _corrected(tasks, woven)
-        mine = tuple(sorted((*tasks[at].clauses, *gone), key=lambda c: c.start))
-        tasks[at] = replace(tasks[at], clauses=mine, notes=(*tasks[at].notes, *woven.notes))
-    questions = tuple(
-        replace(each, clause=clauses.index(_main(places[each.clause]))) for each in found.questions
+def _draft(
+    group: UnitGroup, words: MessageWords, sends: Sends, work: tuple[Item, ...], when: When | None
+) -> Draft:
+    recurrence = when if isinstance(when, Recurrence) else None
+    at = when.at if isinstance(when, Moment) else recurrence.first if recurrence else None
+    scheduled = when is not None and not isinstance(when, Now)
+    note = when.note if isinstance(when, Moment | Recurrence) else None
+    return Draft(
+        title=_title(group, words, work),
+        instructions="\n".join(_said(unit, words) for unit in group.units),
+        work=work,
+        deliveries=sends.deliveries,
+        type=TaskType.SCHEDULED if scheduled else TaskType.IMMEDIATE,
+        scheduled_for=at,
+        recurrence=recurrence,
+        stays=group.stays,
+        needs_brain=bool(work) or any(each.content is None for each in sends.deliveries),
+        notes=tuple(each for each in (note, *_corrections(group, words)) if each),
     )
-    bound = replace(
-        found,
-        tasks=tuple(tasks),
-        questions=questions,
-        clauses=clauses,
-        connectives=tuple(_gaps(clauses, len(message))),
-    )
-    for doubt in woven.unsettled:
-        bound = _asked(bound, doubt)
-    return bound
 
 
-def _placed(clause: Clause, woven: Woven, message: str, about: About | None) -> tuple[Clause, ...]:
-    """A clause where its words stand; what was moved may stand in two places.
-
-    Of one that is asked about a part stays open; the others are what they would be without.
-    """
-    spans = [
-        (start, end)
-        for start, end in woven.places(clause.start, clause.end)
-        if any(letter.isalnum() for letter in message[start:end])
-    ] or list(woven.places(clause.start, clause.end))
-    parts = tuple(
-        replace(clause, text=message[start:end].strip(), start=start, end=end)
-        for start, end in (_stripped(message, *span) for span in spans)
-    )
-    if about is None or clause.became is not None:
-        return parts
-    fate = Became.TIME if about is About.TIME else Became.DELIVERY
-    return tuple(each if each is _main(parts) else replace(each, became=fate) for each in parts)
+def _corrections(group: UnitGroup, words: MessageWords) -> Iterator[str]:
+    for unit in group.units:
+        spans = [unit.order.corrected] if unit.order.corrected else []
+        spans += [(unit.order.start, unit.order.end)] if unit.corrects else []
+        for span in spans:
+            yield f"{words.slice(*span)!r} stands instead of what you said before."
 
 
-def _main(parts: Sequence[Clause]) -> Clause:
-    """The part that a question is about: the open one, else the longest."""
-    return max(parts, key=lambda each: (each.became is None, len(each.text)))
+def _said(unit: Unit, words: MessageWords) -> str:
+    return words.slice(unit.start, unit.end).strip(" \n,;-–—")
 
 
-def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
-    while start < end and text[start].isspace():
-        start += 1
-    while end > start and text[end - 1].isspace():
-        end -= 1
-    return start, end
+def _title(group: UnitGroup, words: MessageWords, work: Sequence[Item]) -> str:
+    texts = [unit.text for unit in group.units if unit.text]
+    if group.heading:
+        texts.insert(0, group.heading)
+        work = ()
+    title = next((each for each in (*(item.description for item in work), *texts)), "")
+    title = title or _said(group.main, words)
+    line = headed(" ".join(title.split()))
+    return line if len(line) <= MAX_TITLE else line[: MAX_TITLE - 3].rstrip() + "..."
 
 
-def _corrected(tasks: Sequence[Draft], woven: Woven) -> int:
-    """Which task was corrected: the last that begins before what was taken back."""
-    first = min(each.start for each in woven.struck)
-    begun = [n for n, task in enumerate(tasks) if task.clauses and task.clauses[0].start <= first]
-    return begun[-1] if begun else 0
+def _work(group: UnitGroup, words: MessageWords) -> Iterator[str]:
+    for unit in group.units:
+        made = unit.kind in (UnitKind.WORK, UnitKind.COMPOSE) and not group.reminds
+        if made and (said := words.slice(*unit.body)):
+            yield said
+    if group.waits_for_limit:
+        yield words.slice(*group.units[0].body)
 
 
-def _asked(found: Extraction, doubt: Unsettled) -> Extraction:
-    """Ask what a correction corrects: until then nothing of it happens."""
-    at = next((n for n, c in enumerate(found.clauses) if c.start < doubt.end <= c.end), None)
-    if at is None or any(each.clause == at for each in found.questions):
-        return found
-    before = found.clauses[at]
-    clause = replace(before, became=None)
-    clauses = (*found.clauses[:at], clause, *found.clauses[at + 1 :])
-    tasks, waits = [], tuple[Delivery, ...]()
-    for task in found.tasks:
-        mine = before in task.clauses
-        held = tuple(clause if each == before else each for each in task.clauses)
-        kept = replace(task, clauses=held)
-        if mine and doubt.about is About.TIME:
-            kept = replace(kept, scheduled_for=None, recurrence=None, type=TaskType.SCHEDULED)
-        elif mine:
-            waits = tuple(dict.fromkeys(Delivery("", None, d.content) for d in task.deliveries))
-            kept = replace(kept, deliveries=())
-        tasks.append(kept)
-    question = Question(doubt.about, doubt.sentence, clause=at, waits=waits)
-    return replace(
-        found, tasks=tuple(tasks), clauses=clauses, questions=(*found.questions, question)
-    )
+def _sends(group: UnitGroup, words: MessageWords, asked: list[tuple[int, Question]]) -> Sends:
+    """What goes out, to whom; what lacks something is asked about."""
+    deliveries: list[Delivery] = []
+    waits: list[Delivery] = []
+    for unit in [] if group.stays else group.units:
+        content = _content(group, unit, words)
+        if unit.kind is UnitKind.WORK and not unit.order.channels:
+            continue
+        if unit.kind in (UnitKind.PASTED, UnitKind.LIMIT, UnitKind.CORRECT) or (
+            content is _NOTHING and unit.kind is UnitKind.TALK
+        ):
+            continue
+        found = plan_sends(unit, content or None, words)
+        deliveries += [each for each in found.deliveries if each not in deliveries]
+        waits += found.waits
+        asked += found.asked
+        _ask_content(group, unit, found, words, asked)
+    return Sends(tuple(deliveries), waits, [])
+
+
+_NOTHING: Final = ""
+
+
+def _content(group: UnitGroup, unit: Unit, words: MessageWords) -> str | None:
+    """The owner's own text that a unit sends; none if it must be made."""
+    if unit.kind is UnitKind.REMIND and unit.text is None and not group.waits_for_limit:
+        before = [each for each in group.units if each is not unit]
+        said = [each.text or words.slice(*each.body) for each in before]
+        return " ".join(each for each in said if each) or _NOTHING
+    return unit.text if unit.kind in (UnitKind.SEND, UnitKind.REMIND, UnitKind.NOTE) else _NOTHING
+
+
+def _ask_content(
+    group: UnitGroup,
+    unit: Unit,
+    found: Sends,
+    words: MessageWords,
+    asked: list[tuple[int, Question]],
+) -> None:
+    """Ask what is to be sent, where nothing says it."""
+    lacking = (*found.deliveries, *dict.fromkeys(found.waits))
+    known = any(each.content for each in lacking)
+    made = any(each.kind in (UnitKind.WORK, UnitKind.COMPOSE) for each in group.units)
+    if known or group.waits_for_limit or (made and unit.kind is not UnitKind.REMIND):
+        return
+    if unit.order.it is not None:
+        at = unit.order.it
+        sentence = f"What is meant by {words.slice(*at)!r}?"
+        asked.append((at[0], Question(About.CONTENT, sentence, waits=lacking)))
+        return
+    reminds = unit.kind is UnitKind.REMIND
+    sentence = "What is the reminder about?" if reminds else "What is to be sent?"
+    question = Question(About.CONTENT, sentence, waits=lacking, letter=reminds)
+    asked.append((max(unit.order.verb_at, unit.start), question))
+
+
+# When ---------------------------------------------------------------------------------------------
+
+
+def _whens(
+    group: UnitGroup,
+    words: MessageWords,
+    asked: list[tuple[int, Question]],
+    clock: "_Clock",
+) -> tuple[When | None, ...]:
+    """When a task is to happen: its times put together and resolved, or asked about."""
+    times = group.times
+    if not times:
+        if group.reminds:
+            at = next(u.order.verb_at for u in group.units if u.kind is UnitKind.REMIND)
+            asked.append((max(at, group.main.start), Question(About.TIME, _DUE)))
+            return (TimeDoubt(_DUE),)
+        return (None,)
+    phrase, said = times[0], words.slice(times[0].start, times[0].end)
+    for other in times[1:]:
+        joined = combine(phrase, other)
+        if joined is None:
+            second = words.slice(other.start, other.end)
+            sentence = f"Is it to happen {said!r} or {second!r}? A task has one time."
+            asked.append((other.start, Question(About.TIME, sentence)))
+            return (TimeDoubt(sentence),)
+        phrase, said = joined, f"{said} {words.slice(other.start, other.end)}"
+    if phrase.every and not phrase.until and _names_end(group, words):
+        sentence = f"Until when is {said!r} to go on? Say it again if it has no end."
+        asked.append((group.asked_at, Question(About.TIME, sentence, (said,))))
+        return (TimeDoubt(sentence),)
+    answers = clock.resolve(phrase, said, group.main.line.number)
+    if isinstance(doubt := answers[0], TimeDoubt):
+        question = Question(About.TIME, doubt.why, doubt.options)
+        asked.append((group.asked_at, question))
+    return answers
+
+
+def _names_end(group: UnitGroup, words: MessageWords) -> bool:
+    """Whether some words of a task may say how long it goes on; those of a text do not."""
+    return any(
+        words.names_end(unit.start, unit.end) for unit in group.units if not unit.marked
+    ) or any(words.names_end(unit.body[1], unit.end) for unit in group.units if unit.marked)
+
+
+@dataclass(frozen=True, slots=True)
+class _Clock:
+    """From when times are reckoned; a missing hour is taken as `usual` if only the owner waits."""
+
+    now: datetime
+    zone: ZoneInfo
+    usual: bool
+    days: dict[int, date]  # those that were named in a line, for a later "at 9"
+
+    def resolve(self, phrase: TimePhrase, said: str, line: int) -> tuple[When, ...]:
+        named = self.days.get(line)
+        answers = resolve_time(phrase, said, now=self.now, zone=self.zone, day=named)
+        if isinstance(first := answers[0], Moment) and first.day:
+            self.days[line] = first.day
+        lacks = isinstance(answers[0], TimeDoubt) and not phrase.clocks and not phrase.vague
+        if not (lacks and self.usual):
+            return answers
+        hour = replace(phrase, clocks=(_usual_hour(phrase),), part=None)
+        usual = resolve_time(hour, said, now=self.now, zone=self.zone)
+        return tuple(_noted(each, said, self.zone) for each in usual)
+
+
+def _usual_hour(phrase: TimePhrase) -> ClockTime:
+    part = phrase.part_of_day
+    return USUAL_HOURS.get(part, USUAL_HOUR) if part else USUAL_HOUR
+
+
+def _noted(when: When, said: str, zone: ZoneInfo) -> When:
+    """A time that was not said, with a note that says what it was taken for."""
+    if not isinstance(when, Moment | Recurrence):
+        return when
+    at = when.at if isinstance(when, Moment) else when.first
+    return replace(when, note=f"{said!r} is taken as {at.astimezone(zone):%A %Y-%m-%d %H:%M}.")
+
+
+_DUE: Final = "When is the reminder due?"
+
+
+# What belongs to no task --------------------------------------------------------------------------
+
+
+def _label_loose(group: UnitGroup, labels: Labels, asked: list[tuple[int, Question]]) -> None:
+    """Talk is declined, what is about a task or was pasted is asked about."""
+    unit = group.main
+    why = "It is ticked already." if unit.line.ticked else "It asks for no task."
+    why = "You took it back." if group.taken_back else why
+    alone = unit.kind is UnitKind.RETRACT and group.number == 0
+    declined = unit.kind in (UnitKind.TALK, UnitKind.RETRACT) and not alone
+    if group.taken_back:
+        for each in group.units:
+            labels.loose(replace(each, body=(each.start, each.end)), Became.DECLINED, why)
+        return
+    labels.loose(unit, Became.DECLINED if declined else None, why if declined else None)
+    if not declined and unit.end > unit.start:
+        pasted = unit.kind is UnitKind.PASTED
+        sentence = "What is to be done with this text?" if pasted else "Which task is this about?"
+        asked.append((unit.body[0], Question(About.TASK, sentence)))

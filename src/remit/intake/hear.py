@@ -15,13 +15,13 @@ from remit.intake import admit
 from remit.intake.asked import evidence, request_of
 from remit.intake.book import Contacts
 from remit.intake.conditions import find_conditions
-from remit.intake.extract import Draft, Extraction
+from remit.intake.extraction import Draft, Extraction
 from remit.intake.heard import Heard, Message
 from remit.intake.plain_reader import PlainReader
 from remit.intake.recipients import About, Book, Question
 from remit.intake.settle import settle
-from remit.intake.times import Recurrence
 from remit.intake.veto import held_back
+from remit.language.time.resolve import Recurrence
 from remit.model.condition import Condition
 from remit.model.delivery import Delivery
 from remit.model.ids import Ids

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from remit.intake.extract import Draft, Extraction
-from remit.intake.lexicon.shape import Talk
+from remit.intake.extraction import Draft, Extraction
 from remit.intake.recipients import About, Question
+from remit.language.order_words import Talk
 from remit.model.codec import Json, JsonMap, stamp, to_json
 from remit.model.delivery import Delivery
 from remit.model.plan import Clause, Gap

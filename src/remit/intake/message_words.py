@@ -2,16 +2,15 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Final
 
-from remit.intake.grammar.pasted import pasted_lines
-from remit.intake.lexicon import LANGUAGES
-from remit.intake.lexicon.shape import Does
 from remit.intake.recipients import Book
-from remit.language.cues import open_quotes
+from remit.intake.word_lookup import WordLookup
 from remit.language.files import words_in_all
-from remit.language.tokens import Kind, Token, is_sign, keys_of, tokenize
+from remit.language.order_words import VerbKind, order_words
+from remit.language.pasted import pasted_lines
+from remit.language.tokens import Kind, is_sign
 
 Span = tuple[int, int]
 _ENDS: Final = frozenset(".;!?")
@@ -23,28 +22,46 @@ _FAR: Final = 8
 _FEW: Final = 3
 
 
+def is_small_key(key: str) -> bool:
+    """Whether a word says nothing by itself: "the", "please", "can you"."""
+    return key in _small_words()
+
+
+@cache
+def _small_words() -> frozenset[str]:
+    words = order_words()
+    tables = (words.links, words.frames, words.leads, words.polite)
+    return words.common.union(*(table.words for table in tables))
+
+
+@cache
 def _linking() -> frozenset[str]:
     return words_in_all("addressing", "links") | frozenset(",&")
 
 
-class MessageWords:
-    """A message with its tokens, its people and the texts that stand in it."""
+@lru_cache(maxsize=8)
+def message_words(text: str, book: Book) -> "MessageWords":
+    """The words of a message; each of those who ask about the same message gets the same."""
+    return MessageWords(text, book)
 
-    def __init__(self, text: str, book: Book) -> None:
-        self.text = text
-        self.book = book
-        self.raw = tokenize(text)
-        self.tokens: tuple[Token, ...] = tuple(open_quotes(self.raw))
-        self.keys = keys_of(self.tokens)
+
+class MessageWords(WordLookup):
+    """A message with its words, and the texts that stand in it."""
+
+    def is_work_text(self, at: int) -> bool:
+        """Whether a token stands behind a colon that no order to send leads in: "summarise: …"."""
+        return at > self._first_colon and not self.typed
 
     @cached_property
-    def people(self) -> frozenset[int]:
-        """The numbers of the tokens that name somebody of the book."""
-        found = set[int]()
-        for at in range(len(self.keys)):
-            if named := self.book.people.at(self.keys, at):
-                found.update(range(at, named[1]))
-        return frozenset(found)
+    def _first_colon(self) -> int:
+        """The first colon behind which something stands that it leads in."""
+        last = len(self.keys)
+        loose = (
+            n
+            for n, key in enumerate(self.keys)
+            if key == ":" and n + 1 < last and not self.tokens[n + 1].tight
+        )
+        return next(loose, last)
 
     @cached_property
     def quotes(self) -> tuple[Span, ...]:
@@ -86,13 +103,11 @@ class MessageWords:
 
     def sends_at(self, at: int) -> bool:
         """Whether a verb that sends begins at a token."""
-        tables = (t for each in LANGUAGES for t in (each.verbs, each.final_verbs))
-        found = (table.at(self.keys, at) for table in tables)
-        return any(verb is not None and verb[0].does is Does.SEND for verb in found)
+        verb = self.verb_at(at)
+        return verb is not None and verb[0].kind in (VerbKind.SEND, VerbKind.TELL)
 
     def _is_channel(self, at: int) -> bool:
-        named = any(language.channels.at(self.keys, at) for language in LANGUAGES)
-        return named or self.book.ways.at(self.keys, at) is not None
+        return self.channel_at(at) is not None
 
     def is_order_word(self, at: int) -> bool:
         """Whether a word only says that something is to be sent or done, or by which channel."""
@@ -102,11 +117,8 @@ class MessageWords:
 
     @cached_property
     def _verb_spans(self) -> tuple[range, ...]:
-        tables = [
-            table
-            for each in LANGUAGES
-            for table in (each.verbs, each.final_verbs, each.reminders, each.messages)
-        ]
+        words = order_words()
+        tables = (words.verbs, words.messages, words.particles)
         found = ((at, t.at(self.keys, at)) for at in range(len(self.keys)) for t in tables)
         return tuple(range(at, hit[1]) for at, hit in found if hit is not None)
 
@@ -115,13 +127,7 @@ class MessageWords:
         token, key = self.tokens[at], self.keys[at]
         if token.kind is Kind.LINE or (token.kind is Kind.MARK and not is_sign(token.text)):
             return True
-        return any(
-            key in language.common
-            or key in language.links.words
-            or key in language.frames.words
-            or key in language.told.words
-            for language in LANGUAGES
-        )
+        return is_small_key(key)
 
     def is_marked_text(self, span: Span) -> bool:
         """Whether a text stands in quotation marks, or behind a colon."""
@@ -154,12 +160,13 @@ class MessageWords:
     def _sends_or_reminds(self, at: int) -> bool:
         if at in self.people or self._is_channel(at):
             return False  # "Mark", and "a WhatsApp"
-        found = (language.verbs.at(self.keys, at) for language in LANGUAGES)
-        return any(verb and verb[0].does in (Does.SEND, Does.REMIND) for verb in found)
+        verb = self.verb_at(at)
+        asking = (VerbKind.SEND, VerbKind.TELL, VerbKind.REMIND)
+        return verb is not None and verb[0].kind in asking
 
     def asks_at(self, at: int) -> bool:
         """Whether a verb that asks for something begins at a token."""
-        return any(language.verbs.at(self.keys, at) is not None for language in LANGUAGES)
+        return self.verb_at(at) is not None
 
     @cached_property
     def _own_text(self) -> str:

@@ -12,7 +12,7 @@ from typing import Final, Protocol, TypeVar
 from zoneinfo import ZoneInfo
 
 from remit.intake.check_reading import checked_reading
-from remit.intake.extract import Extraction
+from remit.intake.extraction import Extraction
 from remit.intake.plain_reader import read_plainly
 from remit.intake.reading_form import MAX_MESSAGE_CHARS, Reading
 from remit.intake.recipients import Book

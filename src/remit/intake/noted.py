@@ -15,7 +15,8 @@ from remit.intake import admit
 from remit.intake.book import Contacts
 from remit.intake.command_words import assigned
 from remit.intake.conditions import find_conditions
-from remit.intake.extract import Draft, Extraction, extract
+from remit.intake.extract import extract
+from remit.intake.extraction import Draft, Extraction
 from remit.intake.hear import Ledger, asking, ledgers, planned
 from remit.intake.plain_reader import doubts_of
 from remit.intake.recipients import About, Book, Question

@@ -10,14 +10,13 @@ from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from remit.intake import answers
-from remit.intake.extract import Draft, Extraction, extract
-from remit.intake.message_words import MessageWords
+from remit.intake.extract import extract
+from remit.intake.extraction import Draft, Extraction
+from remit.intake.message_words import MessageWords, message_words
 from remit.intake.recipients import About, Book, Question
-from remit.intake.times import Moment, Recurrence, When
 from remit.intake.veto import find_veto, reaches_others
+from remit.language.tokens import Kind
 from remit.model.plan import Became
-from remit.model.task import TaskType
 from remit.model.veto import VetoCue, VetoKind
 
 _PAUSES: Final = (",", ". ", "; ", "! ", "? ", "\n", "...", "…")
@@ -25,9 +24,9 @@ _PAUSES: Final = (",", ". ", "; ", "! ", "? ", "\n", "...", "…")
 
 def read_plainly(text: str, *, now: datetime, zone: ZoneInfo, book: Book) -> Extraction:
     """Read a message by the closed patterns alone."""
-    found = _with_usual_times(extract(text, now=now, zone=zone, book=book), now, zone, book)
-    message = MessageWords(text, book)
-    if not any(_named(message)):
+    found = extract(text, now=now, zone=zone, book=book)
+    message = message_words(text, book)
+    if all(people == (book.owner,) for people, _ in message.named.values()):
         return found
     asked = [_question(found, draft, message) for draft in found.tasks]
     questions = tuple(each for each in asked if each is not None)
@@ -37,56 +36,8 @@ def read_plainly(text: str, *, now: datetime, zone: ZoneInfo, book: Book) -> Ext
 
 def doubts_of(found: Extraction, text: str, book: Book) -> tuple[VetoCue, ...]:
     """What makes it uncertain that a text is to go to somebody, as the patterns read it."""
-    message = MessageWords(text, book)
-    return (*_mixed(found), *_uncovered(found, message), *_unclear(found, message))
-
-
-def _with_usual_times(found: Extraction, now: datetime, zone: ZoneInfo, book: Book) -> Extraction:
-    """A time of day that was only hinted at is taken as usual, where nobody else is concerned."""
-    for question in [each for each in found.questions if each.about is About.TIME]:
-        clause = found.clauses[question.clause]
-        drafts = [draft for draft in found.tasks if clause in draft.clauses]
-        held = [q for draft in drafts for q in found.questions_about(draft)]
-        alone = len(drafts) == 1 == len(held) and not reaches_others(drafts[0].deliveries)
-        around = [each.text for each in found.clauses if each != clause]
-        if alone and answers.lacks_only_the_hour(clause.text, around, book):
-            ends = [c.text for c in drafts[0].clauses if c.became is Became.TIME and c != clause]
-            usual = answers.when(
-                _usual(question), clause.text, now=now, zone=zone, book=book, elsewhere=ends
-            )
-            found = _timed(found, question, drafts[0], usual or (), zone)
-    return found
-
-
-def _usual(question: Question) -> str:
-    return question.options[-1] if question.options else "09:00"
-
-
-def _timed(
-    found: Extraction, question: Question, draft: Draft, usual: Sequence[When], zone: ZoneInfo
-) -> Extraction:
-    """The reading with a time for a draft, which is echoed; as it is, if that is none."""
-    when = usual[0] if len(usual) == 1 else None
-    if not isinstance(when, Moment | Recurrence):
-        return found
-    at = when.at if isinstance(when, Moment) else when.first
-    before = found.clauses[question.clause]
-    clause = replace(before, became=Became.TIME) if before.became is None else before
-    note = f"{clause.text!r} is taken as {at.astimezone(zone):%A %Y-%m-%d %H:%M}."
-    timed = replace(
-        draft,
-        type=TaskType.SCHEDULED,
-        scheduled_for=at,
-        recurrence=when if isinstance(when, Recurrence) else None,
-        notes=(*draft.notes, note),
-        clauses=tuple(clause if each == before else each for each in draft.clauses),
-    )
-    return replace(
-        found,
-        tasks=tuple(timed if each is draft else each for each in found.tasks),
-        clauses=tuple(clause if each == before else each for each in found.clauses),
-        questions=tuple(each for each in found.questions if each is not question),
-    )
+    message = message_words(text, book)
+    return (*_mixed(found, message), *_uncovered(found, message), *_unclear(found, message))
 
 
 class PlainReader:
@@ -96,25 +47,17 @@ class PlainReader:
         return read_plainly(text, now=now, zone=zone, book=book)
 
 
-def _named(message: MessageWords) -> Iterator[str]:
-    """Whom the message names, beside the owner."""
-    for at in range(len(message.keys)):
-        found = message.book.people.at(message.keys, at)
-        for person in found[0] if found else ():
-            if person is not message.book.owner:
-                yield person.name
-
-
 def _question(found: Extraction, draft: Draft, message: MessageWords) -> Question | None:
     """Ask whether work is meant for somebody else, where words speak for it."""
-    if reaches_others(draft.deliveries) or found.questions_about(draft) or not draft.work:
+    settled = draft.stays or reaches_others(draft.deliveries) or not draft.work
+    if settled or found.questions_about(draft):
         return None
     own = [n for n, clause in enumerate(found.clauses) if clause in draft.clauses]
     spans = [(found.clauses[n].start, found.clauses[n].end) for n in own]
     inside = [
         n
         for n, token in enumerate(message.tokens)
-        if any(start <= token.start < end for start, end in spans)
+        if any(start <= token.start < end for start, end in spans) and not message.is_work_text(n)
     ]
     named = [n for n in inside if n in message.people]
     sends = any(message.sends_at(n) for n in inside)
@@ -125,15 +68,18 @@ def _question(found: Extraction, draft: Draft, message: MessageWords) -> Questio
     return Question(About.TASK, sentence, clause=own[0])
 
 
-def _mixed(found: Extraction) -> Iterator[VetoCue]:
+def _mixed(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
     """Work beside a text to somebody: it may be that the work is to be done to the text."""
     if not any(reaches_others(draft.deliveries) for draft in found.tasks):
         return
+    sends = [d for d in found.tasks if reaches_others(d.deliveries) and d.clauses]
+    lines = {message.line_at(draft.clauses[0].start) for draft in sends}
     for draft in found.tasks:
         alone = not draft.deliveries
         if draft.work and alone and draft.clauses:
             clause = draft.clauses[0]
-            yield VetoCue(VetoKind.UNCOVERED, clause.text, clause.start, clause.end)
+            if message.line_at(clause.start) in lines:
+                yield VetoCue(VetoKind.UNCOVERED, clause.text, clause.start, clause.end)
 
 
 def _uncovered(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
@@ -154,12 +100,21 @@ def _uncovered(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
 
 def _unclear(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
     """A text without quotation marks or a colon that may be over at a comma."""
+    if any(reaches_others(draft.deliveries) for draft in found.tasks):
+        doubtful = (each for each in message.raw if each.kind is Kind.QUOTE and not each.clear)
+        yield from (VetoCue(VetoKind.TEXT, q.text[:60], q.start, q.end) for q in doubtful)
     for text in _texts(found):
         spans = list(message.places(text))
         marked = any(message.is_marked_text(span) for span in spans)
-        if not marked and any(mark in text for mark in _PAUSES):
+        inside = [n for n, t in enumerate(message.tokens) if _within(t.start, spans)]
+        more = any(message.goes_on_with_order(n) for n in inside)
+        if not marked and (more or any(mark in text for mark in _PAUSES)):
             start, end = spans[0] if spans else (0, 0)
             yield VetoCue(VetoKind.TEXT, text[:60], start, end)
+
+
+def _within(place: int, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(start <= place < end for start, end in spans)
 
 
 def _texts(found: Extraction) -> list[str]:

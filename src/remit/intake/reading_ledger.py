@@ -4,11 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from remit.intake.extract import Connective, Draft, Extraction
-from remit.intake.lexicon import LANGUAGES
-from remit.intake.lexicon.shape import Talk
-from remit.intake.message_words import MessageWords, Span
+from remit.intake.extraction import Connective, Draft, Extraction
+from remit.intake.message_words import MessageWords, Span, is_small_key
 from remit.intake.recipients import Question
+from remit.language.order_words import Talk
 from remit.language.tokens import Kind, Token, keys_of, tokenize
 from remit.model.plan import Became, Clause
 from remit.model.veto import VetoCue, VetoKind
@@ -139,10 +138,7 @@ def _main(draft: Draft) -> Became:
 
 def _is_small(key: str) -> bool:
     """Whether a word says nothing by itself: "the", "please", "can you"."""
-    return any(
-        key in language.common or key in language.links.firsts or key in language.frames.words
-        for language in LANGUAGES
-    )
+    return is_small_key(key)
 
 
 def _clauses(

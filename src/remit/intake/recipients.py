@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from remit.intake.lexicon.shape import Language
+from remit.language.files import words_in_all
+from remit.language.order_words import order_words
 from remit.language.phrases import Phrases
 from remit.language.tokens import fold, keys_of, tokenize
 from remit.model.delivery import Delivery
@@ -55,7 +56,7 @@ class Contact:
     channels: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Book:
     """All whom Remit knows, and all ways it can write; `home` is where the owner reads."""
 
@@ -101,11 +102,11 @@ ELSEWHERE: Final[Phrases[str]] = Phrases(
 )
 
 
-def resolve(words: str, book: Book, language: Language | None = None) -> Contact | Question:
+def resolve(words: str, book: Book) -> Contact | Question:
     """Find whom some words mean: the one person of that name, or a question."""
     keys = keys_of(tokenize(words))
     found = book.people.at(keys, 0)
-    if found is None and language is not None and keys and keys[0] in language.my:
+    if found is None and keys and keys[0] in order_words().articles:
         keys = keys[1:]
         found = book.people.at(keys, 0)
     if found is None or found[1] != len(keys):
@@ -155,7 +156,7 @@ def _people(everyone: Iterable[Contact]) -> Phrases[tuple[Contact, ...]]:
     """Index people by name, alias and first name; one name may mean several."""
     named: dict[str, list[Contact]] = {}
     for person in everyone:
-        for name in {fold(each) for each in _calls(person)}:
+        for name in {fold(each) for call in _calls(person) for each in _spellings(call)}:
             if name.strip():
                 named.setdefault(name, []).append(person)
     return Phrases({name.replace("|", " "): tuple(people) for name, people in named.items()})
@@ -163,6 +164,14 @@ def _people(everyone: Iterable[Contact]) -> Phrases[tuple[Contact, ...]]:
 
 def _calls(person: Contact) -> Sequence[str]:
     return (person.name, *person.aliases, *person.name.split()[:1])
+
+
+def _spellings(name: str) -> Iterable[str]:
+    """A name, and "meiner Schwester" for "meine Schwester"."""
+    first, _, rest = name.partition(" ")
+    yield name
+    if rest and fold(first) in words_in_all("words", "my"):
+        yield from (f"{my} {rest}" for my in words_in_all("words", "my"))
 
 
 def _ways(channels: Iterable[Channel]) -> Phrases[str]:

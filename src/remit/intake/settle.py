@@ -12,12 +12,12 @@ from zoneinfo import ZoneInfo
 from remit.intake import answers
 from remit.intake.answers import Named
 from remit.intake.asked import Asked, at_home, request_of, send, without_gaps, without_halves
-from remit.intake.days import Doubt
-from remit.intake.drafts import headed
 from remit.intake.extract import extract
+from remit.intake.extraction import headed
 from remit.intake.recipients import About, Book, Channel
-from remit.intake.times import Moment, Now, Recurrence, When
 from remit.intake.veto import find_veto
+from remit.language.time.resolve import Moment, Now, Recurrence, When
+from remit.language.time.which_day import TimeDoubt
 from remit.model.delivery import Delivery
 from remit.model.plan import Became, Clause, Gap, Item
 from remit.model.review import Review
@@ -71,15 +71,13 @@ def _time(asked: Asked) -> Settled:
         return _of_event(asked)
     told = request_of(asked.task).clauses
     ends = [each.text for each in told if each.became is Became.TIME and each.text != said]
-    found = answers.when(
-        asked.answer, said, now=asked.now, zone=asked.zone, book=asked.book, elsewhere=ends
-    )
+    found = answers.when(asked.answer, said, now=asked.now, zone=asked.zone, elsewhere=ends)
     if not found:
         return asked.again()
     if len(found) > 1:
         return asked.again("A task has one time; say one.")
     doubt = found[0]
-    if isinstance(doubt, Doubt):
+    if isinstance(doubt, TimeDoubt):
         return asked.again(doubt.why, doubt.options)
     return Settled(_timed(asked.closed(Became.TIME), doubt))
 
@@ -91,7 +89,7 @@ def _timed(task: Task, when: When) -> Task:
         case Recurrence(rule=rule, zone=zone, first=first):
             series = Repeats(rule, zone, first)
             return replace(task, type=TaskType.SCHEDULED, scheduled_for=first, repeats=series)
-        case Now() | Doubt():
+        case Now() | TimeDoubt():
             return replace(task, type=TaskType.IMMEDIATE, scheduled_for=None, repeats=None)
 
 

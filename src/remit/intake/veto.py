@@ -7,9 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from remit.intake.extract import Draft, Extraction
-from remit.intake.lexicon import language_of
-from remit.intake.message_words import MessageWords
+from remit.intake.extraction import Draft, Extraction
+from remit.intake.message_words import message_words
 from remit.intake.recipients import About, Book, Question
 from remit.language.cues import find_cues
 from remit.language.tokens import Kind, Token
@@ -22,9 +21,9 @@ _FEW_WORDS: Final = 2
 
 def find_veto(text: str, book: Book) -> tuple[VetoCue, ...]:
     """The cues of a message, outside of what the owner typed as a text to be sent."""
-    message = MessageWords(text, book)
-    language = language_of(message.tokens)
-    codes = frozenset((language.code,) if language else ())
+    message = message_words(text, book)
+    language = message.language
+    codes = frozenset((language,) if language else ())
     cues = find_cues(message.tokens, codes, message.typed_openings, message.people)
     if language is not None or not _has_words(message.tokens, message.people):
         return cues

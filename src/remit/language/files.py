@@ -1,23 +1,48 @@
-"""The data files of the languages, one each, read once."""
+"""The data files of the languages, one each, read once.
+
+A list holds phrases: `"a nudge"`, several of one meaning as `"hi|hello"`. Where a phrase stands for
+a value, the value comes first: `"0: monday|mon"`.
+"""
 
 import tomllib
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Final, cast
+from typing import Final, TypeVar, cast
 
+from remit.language.phrases import Phrases
 from remit.language.tokens import fold
 
+T = TypeVar("T")
 LANGUAGES: Final = ("en", "de", "es")
 
 
 @cache
-def section(code: str, name: str) -> dict[str, list[str]]:
-    """One table of one language's file."""
+def language_file(code: str) -> Mapping[str, Mapping[str, list[str]]]:
+    """Everything that one language's file says."""
     text = files("remit.language").joinpath(f"{code}.toml").read_text(encoding="utf-8")
-    return cast("dict[str, list[str]]", tomllib.loads(text)[name])
+    return cast("Mapping[str, Mapping[str, list[str]]]", tomllib.loads(text))
+
+
+def section(code: str, name: str) -> Mapping[str, list[str]]:
+    """One table of one language's file."""
+    return language_file(code)[name]
 
 
 @cache
 def words_in_all(name: str, key: str) -> frozenset[str]:
     """The single words of one list, of every language, as they are looked up."""
     return frozenset(fold(word) for code in LANGUAGES for word in section(code, name)[key])
+
+
+@cache
+def phrases_in_all(name: str, key: str) -> Phrases[bool]:
+    """The phrases of one list, of every language."""
+    every = (each for code in LANGUAGES for each in section(code, name).get(key, ()))
+    return Phrases(dict.fromkeys(every, True))
+
+
+def with_values(lines: Iterable[str], value: Callable[[str], T]) -> Phrases[T]:
+    """Phrases that stand for values: `"0: monday|mon"`."""
+    pairs = (line.partition(": ") for line in lines)
+    return Phrases({names: value(first) for first, _, names in pairs})

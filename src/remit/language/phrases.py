@@ -34,7 +34,7 @@ class Phrases(Generic[T]):
             return None
         for phrase, meaning in self._by_first.get(keys[place], ()):
             end = place + len(phrase)
-            if tuple(keys[place:end]) == phrase:
+            if end == place + 1 or tuple(keys[place:end]) == phrase:
                 return meaning, end
         return None
 

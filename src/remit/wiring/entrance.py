@@ -14,7 +14,7 @@ from remit.deliver.account import Account, Security
 from remit.deliver.forget import Forgetting
 from remit.errors import BadInput, Conflict, NotFound
 from remit.intake.heard import Message
-from remit.intake.lexicon import asks_for_work
+from remit.language.order_words import asks_for_work
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
 from remit.model.permit import Reach

@@ -18,17 +18,18 @@ from remit.converse.plugs import Mind, Unclear, Understood
 from remit.converse.talk import Talk
 from remit.converse.tidings import Tells, Tidings
 from remit.errors import BadInput
-from remit.intake import answers, heard, lexicon
+from remit.intake import answers, heard
 from remit.intake.admit import Intake
 from remit.intake.book import Contacts
-from remit.intake.days import Doubt
 from remit.intake.extract import extract
 from remit.intake.hear import Ear
 from remit.intake.heard import Message
-from remit.intake.lexicon.shape import Talk as Chat
 from remit.intake.permits import asks_first
-from remit.intake.times import Moment
 from remit.journal.follow import Journal
+from remit.language import order_words
+from remit.language.order_words import Talk as Chat
+from remit.language.time.resolve import Moment
+from remit.language.time.which_day import TimeDoubt
 from remit.model.edit import Edit
 from remit.model.ids import Ids, ReviewId, SessionId, TaskId
 from remit.model.permit import Reach
@@ -77,7 +78,7 @@ class Ears:
         return not found.tasks and found.answer in (Chat.THANKS, Chat.GREETING, Chat.CHATTER)
 
     def asks_for_work(self, text: str) -> bool:
-        return lexicon.asks_for_work(text)
+        return order_words.asks_for_work(text)
 
     def fits(self, task: Task, review: Review, text: str) -> bool | None:
         gap = heard.gap_of(task, review)
@@ -97,15 +98,11 @@ class Ears:
         now, zone = self.ground.clock.now(), self.ground.zone
         local = (task.scheduled_for or now).astimezone(zone)
         base = f"on {local:%Y-%m-%d} at {local:%H:%M}" if task.scheduled_for else ""
-        try:
-            book = self.contacts.book()
-        except BadInput:
-            return None
-        found = answers.when(words, base, now=now, zone=zone, book=book, earlier=earlier)
+        found = answers.when(words, base, now=now, zone=zone, earlier=earlier)
         match found:
             case (Moment(at=at),):
                 return at
-            case (Doubt(why=why), *_):
+            case (TimeDoubt(why=why), *_):
                 return Unclear(why)
             case _:
                 return None

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from remit.errors import Failed
 from remit.intake.exam.labelled import LabelledMessage, public_messages
 from remit.intake.exam.score import Mark, score
-from remit.intake.extract import Extraction
+from remit.intake.extraction import Extraction
 from remit.intake.hear import Reader
 from remit.intake.plain_reader import PlainReader
 from remit.intake.recipients import Book

@@ -20,7 +20,7 @@ from remit.intake.exam.labelled import (
     LabelledTask,
     exam_book,
 )
-from remit.intake.extract import Draft, Extraction
+from remit.intake.extraction import Draft, Extraction
 from remit.intake.hear import Reader
 from remit.intake.veto import find_veto
 from remit.model.delivery import Delivery

@@ -1,0 +1,1 @@
+"""The closed patterns by which messages are read without a model."""

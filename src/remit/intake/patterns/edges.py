@@ -1,0 +1,171 @@
+"""Where the units of a message begin and end, and what stands at their edges."""
+
+from typing import Final
+
+from remit.intake.message_words import MessageWords
+from remit.intake.patterns.orders import Order, read_order, skip_to
+from remit.language.files import phrases_in_all
+from remit.language.order_words import Lead, is_laughter, order_words
+from remit.language.tokens import Kind, is_sign
+from remit.model.condition import ConditionKind
+
+_LONGEST_SUFFIX: Final = 24  # tokens
+_SEPARATORS: Final = frozenset(",;:-–—.!…")
+
+
+def behind_leads(words: MessageWords, at: int, stop: int) -> tuple[int, bool]:
+    """Behind "and then please", "2)", "hi": where a unit says something."""
+    known, keys = order_words(), words.keys
+    also = False
+    while at < stop:
+        token = words.tokens[at]
+        step = next((f[1] for t in (known.links, known.polite) if (f := t.at(keys, at))), None)
+        if (heading := _heading_end(words, at, stop)) is not None:
+            at = heading
+        elif (thanks := _thanks_end(words, at, stop)) is not None:
+            at = thanks
+        elif step is not None and not ((when := words.time_at(at)) and when.end > step):
+            also = also or known.also.at(keys, at) is not None
+            at = step
+        elif (
+            token.kind is Kind.MARK and not is_sign(token.text) and token.text not in "@#$€£("
+        ) or is_laughter(token.key):
+            at += 1
+        elif token.kind is Kind.NUMBER and keys[at + 1 : at + 2] == (")",):
+            at, also = at + 2, True
+        else:
+            break
+    return min(at, stop), also
+
+
+def _thanks_end(words: MessageWords, at: int, stop: int) -> int | None:
+    """Behind "thanks," where something else follows."""
+    found = order_words().talk.at(words.keys, at)
+    if found is None or found[1] + 1 >= stop or words.keys[found[1]] != ",":
+        return None
+    return found[1] + 1
+
+
+def _heading_end(words: MessageWords, at: int, stop: int) -> int | None:
+    """Behind "three things:"."""
+    number = words.tokens[at].kind is Kind.NUMBER or words.time_at(at) is not None
+    found = order_words().headings.at(words.keys, at + 1)
+    if found is None or not (number or words.is_number(at)):
+        return None
+    end = found[1]
+    while end < stop and (polite := order_words().polite.at(words.keys, end)):
+        end = polite[1]
+    return end if end >= stop or words.keys[end] == ":" else None
+
+
+def behind_lead(words: MessageWords, at: int, stop: int) -> tuple[int, Lead | None]:
+    """Behind a comma and "that", where a text begins."""
+    comma = at + 1 if words.keys[at : at + 1] == (",",) else at
+    if comma < stop and (found := order_words().leads.at(words.keys, comma)):
+        after = found[1] if words.keys[found[1] : found[1] + 1] != (",",) else found[1] + 1
+        return min(after, stop), found[0]
+    return comma, None
+
+
+def split(words: MessageWords, at: int, stop: int, *, reminders_only: bool = False) -> int:
+    """Where another unit begins behind "and", a comma or a dash: "… and send it to me"."""
+    known, keys = order_words(), words.keys
+    for n in range(at + 1, stop):
+        tight = n + 1 < stop and words.tokens[n + 1].tight and words.tokens[n].text != "—"
+        mark = words.tokens[n].text in _SEPARATORS and not tight
+        if not (mark or known.links.at(keys, n)):
+            continue
+        begins, _ = behind_leads(words, n, stop)
+        if mark and corrects_from(words, n, stop):
+            return n
+        if begins < stop and begins_limit(words, begins) and not reminders_only:
+            return n
+        denied = known.nots.at(keys, begins)
+        if denied and words.sends_at(denied[1]) and not reminders_only:
+            return n
+        order = read_order(words, begins, stop)
+        if order.verb is None:
+            continue
+        reminds = order.reminds and (order.verb.me or order.me)
+        sends = order.sends and not reminders_only
+        if reminds or sends:
+            return n
+    return stop
+
+
+def corrects_from(words: MessageWords, at: int, stop: int) -> Order | None:
+    """The time, the channel or the people that are said instead, if that is all that is said."""
+    known, found = order_words(), False
+    while at < stop:
+        step = known.corrections.at(words.keys, at)
+        small = known.talk.at(words.keys, at) or known.links.at(words.keys, at)
+        if not (step or small or words.tokens[at].kind is Kind.MARK):
+            break
+        found = found or step is not None
+        at = step[1] if step else small[1] if small else at + 1
+    order = read_order(words, at, stop)
+    if not found or order.verb or order.end < without_marks(words, at, stop):
+        return None
+    return order if order.times or order.people or order.channels else None
+
+
+def begins_limit(words: MessageWords, at: int) -> bool:
+    tables = (phrases_in_all("conditions", kind.value) for kind in ConditionKind)
+    return any(table.at(words.keys, at) for table in tables)
+
+
+def without_suffix(
+    words: MessageWords,
+    start: int,
+    end: int,
+    *,
+    is_work: bool = False,
+    is_object: bool = False,
+    is_reminder: bool = False,
+) -> tuple[tuple[int, int], Order | None]:
+    """What is said, without the people, the channel and the time behind it."""
+    inside = start  # of a time that is part of what is said
+    for at in range(max(start + is_work, end - _LONGEST_SUFFIX), end):
+        if at < inside or not words.may_begin_order(at):
+            continue
+        if (is_work or is_object) and (phrase := words.time_at(at)):
+            inside = phrase.end
+        order = read_order(words, at, end)
+        if order.end < end or order.verb is not None:
+            continue
+        if is_reminder and (order.people or order.unnamed):
+            continue  # "remind me to write to Bob"
+        if not _is_suffix(words, order, is_work=is_work, is_object=is_object):
+            continue
+        return (start, without_marks(words, start, at)), order
+    return (start, end), None
+
+
+def _is_suffix(words: MessageWords, order: Order, *, is_work: bool, is_object: bool) -> bool:
+    """Whether words at the end say when, to whom or how, and no more of what."""
+    named = bool(order.people or order.unnamed)
+    if (order.people and skip_to(words, order.start) == order.start) or (is_work and named):
+        return False
+    if order.only_small:
+        return True
+    exact = all(phrase.is_exact for phrase in order.times)
+    said = named or order.me or bool(order.channels or order.times)
+    if not is_work:
+        return said and (exact or not is_object)
+    strong = all(order_words().by.words & {words.keys[s - 1]} for (s, _), _ in order.channels)
+    before = words.keys[order.start - 1] if order.start else ""
+    topic = words.is_topic(before) or before in words.own_words("events")
+    return bool(order.channels or order.times) and strong and exact and not topic
+
+
+def without_marks(words: MessageWords, start: int, end: int) -> int:
+    while end > start and words.tokens[end - 1].text in _SEPARATORS | {"?"}:
+        end -= 1
+    return end
+
+
+def with_marks(words: MessageWords, last: int, end: int) -> int:
+    """A text keeps the marks at its end, but no comma or dash before the next unit."""
+    while last < end and words.tokens[last].text in "!?.…":
+        last += 1
+    return last

@@ -1,0 +1,210 @@
+"""Units of a message that belong to one task: work, and where it goes; a time, and what for."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from remit.intake.message_words import MessageWords
+from remit.intake.patterns.unit import Unit, UnitKind
+from remit.language.order_words import Talk
+from remit.language.time.phrase import TimePhrase, combine, corrected
+
+
+@dataclass(slots=True)
+class UnitGroup:
+    """Units of one task, or of none; `given` is a time that was said before them."""
+
+    number: int
+    units: list[Unit]
+    is_task: bool = True
+    given: list[TimePhrase] = field(default_factory=list)
+    taken_back: bool = False
+    stays: bool = False  # the same message says not to send it
+    heading: str = ""
+
+    @property
+    def main(self) -> Unit:
+        return next((unit for unit in self.units if unit.kind is not UnitKind.LIMIT), self.units[0])
+
+    def add(self, unit: Unit) -> None:
+        """Take in a unit; a correction changes to whom, and by which way, the last one goes."""
+        last = self.units[-1]
+        if unit.corrects and (unit.order.people or unit.order.channels):
+            people = unit.order.people or last.order.people
+            channels = unit.order.channels or last.order.channels
+            order = replace(last.order, people=people, channels=channels)
+            self.units[-1] = replace(last, order=order)
+        if unit.kind is UnitKind.DELIVER and last.talk is Talk.QUESTION:
+            self.units[-1] = replace(last, kind=UnitKind.WORK, talk=None)
+        self.units.append(unit)
+        self.is_task = True
+
+    @property
+    def only_works(self) -> bool:
+        return all(unit.kind in (UnitKind.WORK, UnitKind.PASTED) for unit in self.units)
+
+    @property
+    def asked_at(self) -> int:
+        """The token at which the task is asked about: of its own time, else of what it says."""
+        own = [phrase.start for unit in self.units for phrase in unit.times]
+        return own[0] if own else min(self.main.body[0], self.main.end - 1)
+
+    @property
+    def waits_for_limit(self) -> bool:
+        """Whether the owner is told when something is so: "if it rains, tell me"."""
+        rest = self.units[1:]
+        kinds = (UnitKind.DELIVER, UnitKind.REMIND)
+        bare = rest and all(each.kind in kinds and each.text is None for each in rest)
+        return bool(bare) and self.units[0].kind is UnitKind.LIMIT
+
+    @property
+    def reminds(self) -> bool:
+        told = not self.waits_for_limit
+        return told and any(unit.kind is UnitKind.REMIND for unit in self.units)
+
+    @property
+    def times(self) -> list[TimePhrase]:
+        said = [unit for unit in self.units if unit.times]
+        found: list[TimePhrase] = []
+        for unit in said:
+            if unit.corrects and found:
+                whole = [combine(found[0], each) or each for each in found[1:]] or found[:1]
+                found = [corrected(whole[0], unit.times[0])]
+            else:
+                found = [*found, *unit.times]
+        return found or self.given
+
+
+_LOOSE: Final = (
+    UnitKind.TALK,
+    UnitKind.CONTROL,
+    UnitKind.CORRECT,
+    UnitKind.PASTED,
+    UnitKind.RETRACT,
+)
+_SHORT: Final = 6  # tokens of an aside
+
+
+def group_units(units: Sequence[Unit], words: MessageWords) -> list[UnitGroup]:
+    """Put units together that are about one task; talk stands by itself."""
+    groups: list[UnitGroup] = []
+    for each in units:
+        last = _last_group(groups)
+        unit = _seen_behind(each, last)
+        if last is not None:
+            _look_back(unit, last)
+        if last is not None and _belongs(unit, last):
+            last.add(unit)
+            continue
+        given = _given(unit, last) if last else []
+        group = UnitGroup(len(groups), [unit], unit.kind not in _LOOSE, given)
+        if last is not None and last.main.line.heading and not last.is_task:
+            group.heading = words.slice(*last.main.body)
+        groups.append(group)
+    return groups
+
+
+def _seen_behind(unit: Unit, last: UnitGroup | None) -> Unit:
+    """A unit as it is meant behind another."""
+    if last is not None and not last.is_task and _is_aside(unit, last):
+        return replace(unit, kind=UnitKind.TALK, talk=Talk.STATEMENT)
+    return _as_thing(unit, last)
+
+
+def _look_back(unit: Unit, last: UnitGroup) -> None:
+    """Do to the task before what a unit says of it: not to send it, or to forget it."""
+    if unit.forbids and last.is_task and not last.main.text:
+        last.stays = True
+    if unit.kind is UnitKind.RETRACT:
+        last.is_task = False
+        last.taken_back = True
+
+
+def _last_group(groups: Sequence[UnitGroup]) -> UnitGroup | None:
+    """The group before; what is ticked in a list stands between two items of one task."""
+    return next((each for each in reversed(groups) if not each.main.line.ticked), None)
+
+
+def _belongs(unit: Unit, group: UnitGroup) -> bool:
+    """Whether a unit goes on with the task before it."""
+    if group.main.kind is UnitKind.LIMIT:
+        return unit.kind not in _LOOSE
+    decide = _BELONGS.get(unit.kind)
+    return decide is not None and decide(unit, group)
+
+
+def _is_near(unit: Unit, group: UnitGroup) -> bool:
+    return unit.line.number - group.units[-1].line.number <= 1 or unit.line.boxed
+
+
+def _reminder_belongs(unit: Unit, group: UnitGroup) -> bool:
+    """Read "…, remind me at 6": what was said before is what it is about."""
+    last = group.units[-1]
+    told = last.kind is UnitKind.TALK and last.talk is Talk.STATEMENT
+    about = group.only_works or told or group.main.kind is UnitKind.REMIND
+    return unit.text is None and _is_near(unit, group) and about
+
+
+def _delivery_belongs(unit: Unit, group: UnitGroup) -> bool:
+    """Read "… and send it to me", "What is the weather? Send it to me"."""
+    if group.units[-1].talk is Talk.QUESTION:
+        return _is_near(unit, group)
+    made = group.main.kind in (UnitKind.WORK, UnitKind.COMPOSE)
+    return made and (not unit.also or unit.order.refers)
+
+
+def _thing_belongs(unit: Unit, group: UnitGroup) -> bool:
+    """Read "… and mail me the three cheapest"."""
+    same_line = unit.line.number == group.units[-1].line.number
+    return same_line and _delivery_belongs(unit, group)
+
+
+def _work_belongs(unit: Unit, group: UnitGroup) -> bool:
+    if unit.also or not _is_near(unit, group) or not group.is_task:
+        return False
+    same_line = unit.line.number == group.units[-1].line.number
+    timed = bool(unit.times) and (bool(group.times) or not same_line)
+    return group.only_works and not timed
+
+
+def _beside_task(_unit: Unit, group: UnitGroup) -> bool:
+    return group.is_task
+
+
+def _pasted_belongs(_unit: Unit, group: UnitGroup) -> bool:
+    return group.is_task and group.main.kind is UnitKind.WORK
+
+
+_BELONGS: Final[Mapping[UnitKind, Callable[[Unit, UnitGroup], bool]]] = {
+    UnitKind.REMIND: _reminder_belongs,
+    UnitKind.DELIVER: _delivery_belongs,
+    UnitKind.COMPOSE: _thing_belongs,
+    UnitKind.WORK: _work_belongs,
+    UnitKind.LIMIT: _beside_task,
+    UnitKind.CORRECT: _beside_task,
+    UnitKind.PASTED: _pasted_belongs,
+}
+
+
+def _as_thing(unit: Unit, before: UnitGroup | None) -> Unit:
+    """What is sent without anything made before it is a thing to be made: "the report"."""
+    it = unit.order.it
+    if unit.kind is not UnitKind.DELIVER or it is None or (before is not None and before.is_task):
+        return unit
+    return replace(unit, kind=UnitKind.COMPOSE, body=it) if unit.names_thing else unit
+
+
+def _is_aside(unit: Unit, before: UnitGroup) -> bool:
+    """Whether a few words behind a question or a statement ask for nothing either."""
+    same_line = unit.line.number == before.units[-1].line.number
+    talk = before.main.talk in (Talk.QUESTION, Talk.STATEMENT)
+    alone = unit.kind is UnitKind.WORK and not unit.times and not unit.begins_with_verb
+    return same_line and talk and alone and unit.end - unit.start <= _SHORT
+
+
+def _given(unit: Unit, before: UnitGroup) -> list[TimePhrase]:
+    """A time in front of the sentence holds for what follows "and" in it."""
+    last = before.units[-1]
+    if unit.line.number != last.line.number or unit.times or unit.also or unit.kind in _LOOSE:
+        return []
+    return [phrase for phrase in last.times if phrase.end <= last.order.verb_at]

@@ -1,0 +1,375 @@
+"""The words around what is to be sent or done: a verb, people, channels, times, "please".
+
+They may stand in any order, and before or behind the text; whatever is none of them is text or
+work. An order that holds a word nobody understands is no order.
+"""
+
+from dataclasses import dataclass, field, replace
+from typing import Final, cast
+
+from remit.intake.message_words import MessageWords
+from remit.intake.recipients import ELSEWHERE, Contact
+from remit.language.files import phrases_in_all, words_in_all
+from remit.language.order_words import Talk, Verb, VerbKind, order_words
+from remit.language.time.phrase import TimePhrase, corrected
+from remit.language.tokens import Kind, is_sign
+
+Span = tuple[int, int]  # tokens
+_FEW: Final = 8  # tokens of a correction
+_LONGEST: Final = 40  # tokens of an order; what is longer is none
+
+
+@dataclass(slots=True)
+class Order:
+    """What was named up to a token `end`; spans count tokens."""
+
+    start: int
+    end: int
+    verb: Verb | None = None
+    verb_at: int = -1
+    people: list[tuple[Span, tuple[Contact, ...]]] = field(default_factory=list)
+    unnamed: list[Span] = field(default_factory=list)  # "him", "the team"
+    me: bool = False
+    channels: list[tuple[Span, str]] = field(default_factory=list)
+    times: list[TimePhrase] = field(default_factory=list)
+    it: Span | None = None  # "it", "the list": what was made before
+    corrected: Span | None = None  # what was said instead of a time before
+    own_channel: bool = False  # "my mail", "the dashboard": one that the owner reads
+    message: bool = False  # "a message"
+    framed: bool = False  # "can you"
+
+    @property
+    def sends(self) -> bool:
+        """Whether it says to send something, to whomever."""
+        if self.verb is None:
+            return False
+        if self.verb.needs_channel:
+            return bool(self.channels)
+        if self.verb.kind is VerbKind.REMIND:
+            return bool(self.people or self.unnamed) and not self.verb.me
+        if self.verb.kind not in (VerbKind.SEND, VerbKind.TELL):
+            return False
+        return self.reaches or not self.verb.needs_person
+
+    @property
+    def reaches(self) -> bool:
+        """Whether it names somebody, known or not."""
+        verb = self.verb is not None and self.verb.me
+        return bool(self.people or self.unnamed or self.me or verb or self.at_home)
+
+    @property
+    def refers(self) -> bool:
+        """Whether it is about what was made or said before."""
+        return self.it is not None or (self.verb is not None and self.verb.it)
+
+    @property
+    def only_small(self) -> bool:
+        """Whether it says no more than "please" or "thanks"."""
+        named = self.people or self.unnamed or self.channels or self.times
+        return not (named or self.me or self.verb or self.it)
+
+    @property
+    def to_me(self) -> bool:
+        verb = self.verb is not None and self.verb.me
+        return (self.me or verb or self.at_home) and not (self.people or self.unnamed)
+
+    @property
+    def at_home(self) -> bool:
+        """Whether it goes where the owner reads, and nobody is named: "on my dashboard"."""
+        sends = self.verb is not None and self.verb.kind is VerbKind.SEND
+        return sends and self.own_channel
+
+    @property
+    def reminds(self) -> bool:
+        return self.verb is not None and self.verb.kind is VerbKind.REMIND
+
+
+def read_order(words: MessageWords, at: int, stop: int) -> Order:
+    """Read on from a token, as far as everything is part of an order."""
+    if (at, stop) not in words.orders:
+        words.orders[at, stop] = _read(words, at, stop)
+    return cast("Order", words.orders[at, stop])
+
+
+def _read(words: MessageWords, at: int, stop: int) -> Order:
+    order = Order(at, at)
+    stop = min(stop, at + _LONGEST)
+    while at < stop:
+        after = _step(words, order, at, stop)
+        if after is None:
+            break
+        at = order.end = min(after, stop)
+    return _with_object(words, order)
+
+
+def _with_object(words: MessageWords, order: Order) -> Order:
+    """The order, with "them" as what is sent, if somebody else gets it: "send them to me"."""
+    verb = order.verb
+    if order.it or verb is None or not (verb.kind is VerbKind.SEND or verb.channel):
+        return order
+    if not (order.people or order.me):
+        return order
+    to = words.own_words("to")
+    bare = [span for span in order.unnamed if words.keys[span[0] - 1] not in to]
+    if bare:
+        order.it = bare[0]
+        order.unnamed = [span for span in order.unnamed if span not in bare]
+    return order
+
+
+def _step(words: MessageWords, order: Order, at: int, stop: int) -> int | None:
+    """Take in what stands at a token, and say where it ends; None if it is no part of an order."""
+    token = words.tokens[at]
+    if token.kind in (Kind.QUOTE, Kind.LINE, Kind.ADDRESS):
+        return None
+    if token.kind is Kind.WORD and not words.may_be_in_order(at):
+        return None
+    for take in (
+        _excluded,
+        _corrected,
+        _time,
+        _led_time,
+        _person,
+        _message,
+        _channel,
+        _verb,
+        _unnamed,
+        _me,
+        _it,
+        _small,
+    ):
+        if (after := take(words, order, at)) is not None and after <= stop:
+            return after
+    return None
+
+
+def _time(words: MessageWords, order: Order, at: int) -> int | None:
+    phrase = words.time_at(at)
+    named = words.named.get(at)
+    if phrase is None or (named and named[1] >= phrase.end):
+        return None
+    order.times.append(phrase)
+    return phrase.end
+
+
+def _corrected(words: MessageWords, order: Order, at: int) -> int | None:
+    """Take ", no wait, Thursday" behind a time: it stands instead of it."""
+    known, start, found = order_words(), at, False
+    if not order.times or words.tokens[at].kind is not Kind.MARK:
+        return None
+    while at < len(words.tokens) and at - start < _FEW:
+        step = known.corrections.at(words.keys, at)
+        no = known.talk.at(words.keys, at)
+        if not (step or no or words.tokens[at].kind is Kind.MARK):
+            break
+        found = found or bool(step or no)
+        at = step[1] if step else no[1] if no else at + 1
+    phrase = words.time_at(at) if found else None
+    if phrase is None:
+        return None
+    order.times[-1] = corrected(order.times[-1], phrase)
+    order.corrected = (phrase.start, phrase.end)
+    comma = words.keys[phrase.end : phrase.end + 1] == (",",)
+    return phrase.end + comma
+
+
+def _led_time(words: MessageWords, order: Order, at: int) -> int | None:
+    """Take "for Friday at 9" behind "set a reminder"."""
+    verb = order.verb
+    if verb is None or order.times or not (order.reminds or verb.channel):
+        return None
+    lead = order_words().leads.at(words.keys, at)
+    phrase = words.time_at(lead[1]) if lead else None
+    if lead is None or phrase is None or not (order.reminds or phrase.is_exact):
+        return None
+    return _time(words, order, lead[1])
+
+
+def _excluded(words: MessageWords, order: Order, at: int) -> int | None:
+    """Take "but not to Bob": he does not get it."""
+    comma = at + 1 if words.keys[at] == "," else at
+    led = phrases_in_all("conditions", "not_to").at(words.keys, comma)
+    if led is None or not order.people:
+        return None
+    for place in range(led[1], skip_to(words, led[1]) + 1):
+        if named := words.named.get(place):
+            gone = set(named[0])
+            order.people = [each for each in order.people if gone.isdisjoint(each[1])]
+            return named[1]
+    return None
+
+
+def _person(words: MessageWords, order: Order, at: int) -> int | None:
+    verb = words.verb_at(at)
+    for place in range(skip_to(words, at), at - 1, -1):
+        if (named := words.named.get(place)) and not (verb and verb[1] > named[1]):
+            if named[0] == (words.book.owner,):
+                order.me = True
+            elif place > at and words.is_name(named[1]):
+                order.unnamed.append((place, named[1] + 1))  # Bob is no Bob Miller
+                return named[1] + 1
+            else:
+                order.people.append(((place, named[1]), named[0]))
+            return named[1]
+    return None
+
+
+def skip_to(words: MessageWords, at: int) -> int:
+    """Behind "to", "and", "the", "my", where somebody may be named."""
+    known, keys = order_words(), words.keys
+    before = phrases_in_all("addressing", "before")
+    for table in (known.links, known.to, before):
+        if found := table.at(keys, at):
+            at = found[1]
+    while at < len(keys) and keys[at] in known.articles:
+        at += 1
+    return at
+
+
+def _message(words: MessageWords, order: Order, at: int) -> int | None:
+    found = order_words().messages.at(words.keys, at)
+    if found is None or (order.verb is None and not order.framed and not order.people):
+        return None
+    order.message = True
+    for place in range(at, found[1]):
+        if channel := words.channel_at(place):
+            order.channels.append(((place, channel[1]), channel[0]))
+    return found[1]
+
+
+def _channel(words: MessageWords, order: Order, at: int) -> int | None:
+    known, keys = order_words(), words.keys
+    if order.channels and (link := known.links.at(keys, at)):
+        at = link[1]
+    led = known.by.at(keys, at) or known.on.at(keys, at)
+    start = led[1] if led else at
+    while start < len(keys) and keys[start] in known.articles:
+        start += 1
+    found = words.channel_at(start) or ELSEWHERE.at(keys, start)
+    if found is None or (order.verb is None and start == at and not _is_bare(words, order, at)):
+        return None
+    noun = known.messages.at(keys, found[1])
+    if not (led or noun) and words.is_plain_word(found[1]) and not _goes_on(words, found[1]):
+        return None  # "the WhatsApp bug report"
+    order.message = order.message or noun is not None
+    order.channels.append(((start, found[1]), found[0]))
+    mine = words.keys[start - 1] in words_in_all("words", "my") if start else False
+    order.own_channel = order.own_channel or mine or found[0] == words.book.home
+    return noun[1] if noun else found[1]
+
+
+def _is_bare(words: MessageWords, order: Order, at: int) -> bool:
+    """Whether a channel alone may say how people are written to: "Anna, WhatsApp: …"."""
+    return words.verb_at(at) is None and bool(order.people)
+
+
+def _verb(words: MessageWords, order: Order, at: int) -> int | None:
+    found = words.verb_at(at)
+    if found is None or found[0].kind in (VerbKind.WORK, VerbKind.DEED, VerbKind.STOP):
+        return None
+    if order.verb is not None:
+        reminder = found[0].kind is VerbKind.REMIND and found[0].me and not order.people
+        if not reminder or order.verb.kind not in (VerbKind.REMIND, VerbKind.SEND):
+            return None
+        order.verb = found[0]  # "send me a reminder"
+        return found[1]
+    order.verb, order.verb_at = found[0], at
+    return found[1]
+
+
+def _unnamed(words: MessageWords, order: Order, at: int) -> int | None:
+    if order.verb is None or order.reminds:
+        return None
+    start = skip_to(words, at)
+    for place in range(at, start + 1):
+        if found := order_words().them.at(words.keys, place):
+            order.unnamed.append((place, found[1]))
+            return found[1]
+    role = start > at and words.keys[start : start + 1]
+    if role and role[0] in order_words().roles:
+        order.unnamed.append((at, start + 1))
+        return start + 1
+    return None
+
+
+def _me(words: MessageWords, order: Order, at: int) -> int | None:
+    known = order_words()
+    link = known.links.at(words.keys, at) if order.people else None
+    found = known.me.at(words.keys, link[1] if link else at)
+    if found is None:
+        return None
+    order.me = True
+    return found[1]
+
+
+def _it(words: MessageWords, order: Order, at: int) -> int | None:
+    begun = order.verb is not None or order.me or order.people
+    if not begun or order.it is not None:
+        return None
+    known, keys = order_words(), words.keys
+    found = known.results.at(keys, at)
+    if found is None:
+        return None
+    end = found[1]
+    if end < len(keys) and words.tokens[end].kind is Kind.WORD and not _goes_on(words, end):
+        return None  # "the list of hotels" is more than the list
+    order.it = (at, end)
+    return end
+
+
+def _goes_on(words: MessageWords, at: int) -> bool:
+    """Whether some part of an order may begin at a token."""
+    trial = Order(at, at, Verb(VerbKind.SEND))
+    takes = (_time, _person, _channel, _unnamed, _me, _small)
+    if any(take(words, trial, at) is not None for take in takes):
+        return True
+    return order_words().links.at(words.keys, at) is not None or words.verb_at(at) is not None
+
+
+def _small(words: MessageWords, order: Order, at: int) -> int | None:
+    """Step over what says nothing by itself."""
+    known, keys = order_words(), words.keys
+    if frame := known.frames.at(keys, at):
+        order.framed = True
+        return frame[1]
+    if polite := known.polite.at(keys, at):
+        return polite[1]
+    if (thanks := known.talk.at(keys, at)) and thanks[0] is Talk.THANKS:
+        return thanks[1]
+    return _particle(words, order, at) or _mark(words, order, at)
+
+
+def _particle(words: MessageWords, order: Order, at: int) -> int | None:
+    """Step over what belongs to the verb: "know" in "let Bob know"."""
+    if order.verb is None:
+        return None
+    if found := order_words().particles.at(words.keys, at):
+        return found[1]
+    last = order_words().particles_at_end.at(words.keys, at)
+    return last[1] if last and not words.is_plain_word(last[1]) else None
+
+
+def _mark(words: MessageWords, order: Order, at: int) -> int | None:
+    """Step over a sign, or a comma before the verb and between people."""
+    token = words.tokens[at]
+    if token.kind is Kind.MARK and (is_sign(token.text) or token.text in "!¡¿()"):
+        return at + 1
+    if token.text not in (",", "-", "–", "—"):
+        return None
+    lists = bool(order.people) and skip_to(words, at + 1) in words.named
+    early = order.verb is None and order.end > order.start
+    return at + 1 if early or lists else None
+
+
+def merged(one: Order, other: Order) -> Order:
+    """An order with what was named behind its text."""
+    return replace(
+        one,
+        people=[*one.people, *other.people],
+        unnamed=[*one.unnamed, *other.unnamed],
+        me=one.me or other.me,
+        channels=[*one.channels, *other.channels],
+        times=[*one.times, *other.times],
+        corrected=one.corrected or other.corrected,
+        own_channel=one.own_channel or other.own_channel,
+    )

@@ -1,0 +1,207 @@
+"""Texts to somebody, and things that are made for somebody."""
+
+from dataclasses import replace
+
+from remit.intake.message_words import MessageWords
+from remit.intake.patterns.edges import (
+    behind_lead,
+    split,
+    with_marks,
+    without_marks,
+    without_suffix,
+)
+from remit.intake.patterns.orders import Order, merged, read_order, skip_to
+from remit.intake.patterns.unit import Place, Unit, UnitKind
+from remit.language.order_words import Lead, VerbKind, order_words
+from remit.language.time.phrase import combine
+from remit.language.tokens import Kind
+
+
+def read_send(place: Place) -> Unit | None:
+    """Read "text Anna on WhatsApp tomorrow at 9: …", and its like."""
+    words = place.words
+    order = read_order(words, place.body, place.stop)
+    order = _with_stranger(place, order) if order.verb and not order.reaches else order
+    stranger = any(span not in _unnamed_words(words, order) for span in order.unnamed)
+    if not order.sends:
+        colon = words.keys[order.end : order.end + 1] == (":",)
+        if order.verb or not (colon and order.people and _is_addressed(words, order)):
+            return None
+    text = _text(place, order)
+    if text is not None:
+        return replace(text, stranger=stranger)
+    found = _object(place, order)
+    return replace(found, stranger=stranger) if found else None
+
+
+def _is_addressed(words: MessageWords, order: Order) -> bool:
+    """Whether people are written to without a verb: "to Anna, by mail: …"."""
+    first = order.people[0][0][0]
+    return bool(order.channels) or skip_to(words, order.start) == first > order.start
+
+
+def _unnamed_words(words: MessageWords, order: Order) -> list[tuple[int, int]]:
+    known = order_words()
+    return [span for span in order.unnamed if known.them.at(words.keys, span[0])]
+
+
+def _with_stranger(place: Place, order: Order) -> Order:
+    """An order whose verb needs somebody, and behind which a word stands that nobody knows."""
+    words, at = place.words, skip_to(place.words, order.end)
+    if at >= place.stop or not _may_name(words, order, at):
+        return order
+    end = at + 1
+    while end < place.stop and words.tokens[end].kind is Kind.WORD and words.tokens[end].capital:
+        end += 1
+    rest = read_order(words, end, place.stop)
+    whole = replace(merged(order, rest), unnamed=[(at, end)], end=rest.end)
+    return replace(whole, message=order.message or rest.message)
+
+
+def _may_name(words: MessageWords, order: Order, at: int) -> bool:
+    """Whether a word behind a verb may name somebody."""
+    if order.verb is not None and order.verb.kind is VerbKind.SEND:
+        return at == order.end and words.is_name(at)
+    token = words.tokens[at]
+    known = words.is_known_word(at) and not (token.capital and at > 0)
+    named = token.kind is Kind.ADDRESS or (token.kind is Kind.WORD and not known)
+    return named and (at == order.end or words.keys[order.end] in words.own_words("to"))
+
+
+def _text(place: Place, order: Order) -> Unit | None:
+    """The unit, if the owner's own text stands behind the order."""
+    words = place.words
+    at, lead = behind_lead(words, order.end, place.stop)
+    if at < place.stop and words.keys[at] == ":":
+        typed = typed_text(place, order, at + 1)
+        return replace(typed, kind=UnitKind.COMPOSE, text=None) if order.refers else typed
+    if at < place.stop and words.tokens[at].kind is Kind.QUOTE:
+        return quoted_text(place, order, at)
+    if order.to_me and order.times and lead in (Lead.DOING, Lead.STATEMENT):
+        return read_reminder(place, order, at)
+    if at >= place.stop or not _tells(order, lead) or _is_thing(place, order, at, lead):
+        return None
+    end = split(words, at, place.stop, reminders_only=True)
+    last = without_marks(words, at, end)
+    made = place.unit(UnitKind.SEND, end, (at, last), order)
+    return replace(made, text=words.slice(at, with_marks(words, last, end)))
+
+
+def _tells(order: Order, lead: Lead | None) -> bool:
+    """Whether words without any mark are told to somebody as they stand."""
+    verb = order.verb
+    tells = verb is None or verb.kind is VerbKind.TELL or order.message or order.reminds
+    asks = verb is not None and verb.asks
+    doing = lead is Lead.DOING and not order.reminds
+    if not tells or asks or doing or lead is Lead.TOPIC:
+        return False
+    return order.reaches and not order.refers and not (order.message and lead is None)
+
+
+def _is_thing(place: Place, order: Order, at: int, lead: Lead | None) -> bool:
+    """Whether something is to be written, and not what stands here: "a poem", "his jacket …"."""
+    words, known = place.words, order_words()
+    inside = frozenset(words.keys[at : place.stop])
+    if known.tongues.at(words.keys, at) or not inside.isdisjoint(words.own_words("third")):
+        return True
+    if lead is not None:
+        return False
+    tells = not inside.isdisjoint(words.own_words("finite"))
+    article = words.keys[at] in known.articles | words.own_words("one")
+    return order.to_me or (article and not tells) or bool(known.links.at(words.keys, at))
+
+
+def typed_text(place: Place, order: Order, at: int) -> Unit:
+    """What stands behind a colon is the text, up to the end of the line, or below it."""
+    words, end = place.words, place.line.end
+    if at >= end:
+        end = place.line.below
+    while at < end and words.tokens[at].kind is Kind.LINE:
+        at += 1
+    if at < end and words.tokens[at].kind is Kind.QUOTE:
+        return quoted_text(place, order, at)
+    made = place.unit(UnitKind.SEND, end, (at, end), order)
+    return replace(made, text=words.slice(at, end).strip() or None, marked=True)
+
+
+def quoted_text(place: Place, order: Order, at: int) -> Unit:
+    """A text in quotation marks; people, a channel and a time may stand behind it."""
+    words = place.words
+    rest = read_order(words, at + 1, place.line.end)
+    whole = merged(order, rest) if rest.verb is None or order.verb is None else order
+    if order.verb is None and rest.verb is not None:
+        whole = replace(whole, verb=rest.verb, verb_at=rest.verb_at)
+    end = rest.end if whole is not order else at + 1
+    made = place.unit(UnitKind.SEND, end, (at, at + 1), whole)
+    return replace(made, text=words.tokens[at].text, marked=True)
+
+
+def _object(place: Place, order: Order) -> Unit | None:
+    """What is sent must be made first, or was made before: "send it to Anna"."""
+    words = place.words
+    end = split(words, order.end, place.stop)
+    thing = (order.end, without_marks(words, order.end, end))
+    if thing[1] > thing[0]:
+        asks = order.verb is not None and order.verb.asks
+        thing, suffix = (thing, None) if asks else without_suffix(words, *thing, is_object=True)
+        order = merged(order, suffix) if suffix else order
+    if not order.sends:
+        return None
+    if not order.reaches:
+        order, thing = _with_unknown(words, order, thing)
+    result = order_words().results.at(words.keys, thing[0]) if order.it is None else None
+    if result and result[1] == thing[1] > thing[0]:
+        order, thing = replace(order, it=thing), (thing[1], thing[1])
+    kind = UnitKind.COMPOSE if thing[1] > thing[0] else UnitKind.DELIVER
+    if kind is UnitKind.COMPOSE and order.it is not None:
+        thing = (order.it[0], thing[1])
+    made = place.unit(kind, end, thing, order)
+    refers = order.it and order_words().refers.at(words.keys, order.it[0])
+    return replace(made, names_thing=order.it is not None and not refers)
+
+
+def _with_unknown(
+    words: MessageWords, order: Order, thing: tuple[int, int]
+) -> tuple[Order, tuple[int, int]]:
+    """The order with whom nobody knows, and what is sent without them."""
+    target = _target(words, order, thing)
+    order = replace(order, unnamed=[target])
+    if target[0] > thing[0] and target[1] == thing[1]:
+        return order, (thing[0], _before_lead(words, target[0]))
+    return order, (target[1], thing[1]) if target[0] == thing[0] else thing
+
+
+def _before_lead(words: MessageWords, start: int) -> int:
+    """Before the "to the" that leads to somebody."""
+    first = start
+    while first and skip_to(words, first - 1) == start:
+        first -= 1
+    return first
+
+
+def _target(words: MessageWords, order: Order, thing: tuple[int, int]) -> tuple[int, int]:
+    """The words that may say who gets it: "to Zed"; else the verb."""
+    if words.is_name(order.end):
+        return (order.end, order.end + 1)
+    for at in range(*thing):
+        if order_words().to.at(words.keys, at) and at + 1 < thing[1]:
+            return (skip_to(words, at), thing[1])
+    return (order.verb_at, order.verb_at + 1)
+
+
+def read_reminder(place: Place, order: Order, at: int) -> Unit:
+    words, end = place.words, split(place.words, at, place.stop)
+    if order.verb is not None and order.verb.it:
+        return place.unit(UnitKind.REMIND, place.stop, (at, at), order)
+    whole_body = (at, without_marks(words, at, end))
+    body, suffix = without_suffix(words, *whole_body, is_reminder=True)
+    if suffix and order.times and suffix.times and not _go_together(order, suffix):
+        body, suffix = whole_body, None  # "at 4pm remind me to call Bob at 6pm"
+    whole = merged(order, suffix) if suffix else order
+    made = place.unit(UnitKind.REMIND, end, body, whole)
+    return replace(made, text=words.slice(*body) or None)
+
+
+def _go_together(one: Order, other: Order) -> bool:
+    """Whether two times are halves of one: "tomorrow", and "at 9"."""
+    return combine(one.times[0], other.times[0]) is not None

@@ -1,0 +1,71 @@
+"""A unit of a message: what one closed pattern covers."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from remit.intake.message_words import MessageWords
+from remit.intake.patterns.lines import MessageLine
+from remit.intake.patterns.orders import Order
+from remit.language.order_words import Talk
+from remit.language.time.phrase import TimePhrase
+
+
+class UnitKind(StrEnum):
+    SEND = "send"  # a text that the owner wrote goes to somebody
+    DELIVER = "deliver"  # what was made before goes to somebody
+    COMPOSE = "compose"  # something is to be made, and goes to somebody
+    REMIND = "remind"  # the owner gets his own words back, at a time
+    NOTE = "note"  # the owner gets a list of his own back
+    WORK = "work"
+    CONTROL = "control"  # about something that is under way
+    CORRECT = "correct"  # a time, a channel or a person instead of the one before
+    LIMIT = "limit"  # a condition, or an end, of what was said before
+    RETRACT = "retract"  # what was said before is taken back
+    PASTED = "pasted"  # others wrote it
+    TALK = "talk"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One unit, from token `start` up to `end`; `body` is what it says, `order` the words around.
+
+    `text` is the owner's own text, if there is one; `marked` if quotation marks or a colon say so.
+    """
+
+    kind: UnitKind
+    start: int
+    end: int
+    body: tuple[int, int]
+    line: MessageLine
+    order: Order = field(default_factory=lambda: Order(0, 0))
+    text: str | None = None
+    marked: bool = False
+    talk: Talk | None = None
+    also: bool = False  # "also": it begins another task
+    begins_with_verb: bool = False
+    names_thing: bool = False  # it is sent "the report", not "it"
+    forbids: bool = False  # "but don't send it"
+    stranger: bool = False  # somebody is named whom nobody knows
+
+    @property
+    def corrects(self) -> bool:
+        return self.kind is UnitKind.CORRECT
+
+    @property
+    def times(self) -> list[TimePhrase]:
+        return self.order.times
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a unit is looked for: from a token up to the end of its sentence, or of its line."""
+
+    words: MessageWords
+    start: int
+    body: int
+    stop: int
+    line: MessageLine
+    also: bool
+
+    def unit(self, kind: UnitKind, end: int, body: tuple[int, int], order: Order) -> Unit:
+        return Unit(kind, self.start, end, body, self.line, order, also=self.also)

@@ -1,0 +1,125 @@
+"""A message cut into units, each of which one closed pattern covers: a text, a reminder, work.
+
+What is covered by no pattern is work for the owner, or a unit that is asked about.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Final
+
+from remit.intake.message_words import MessageWords
+from remit.intake.patterns.asides import (
+    read_control,
+    read_correction,
+    read_heading,
+    read_limit,
+    read_prohibition,
+    read_retraction,
+    read_talk,
+)
+from remit.intake.patterns.edges import behind_leads, split, without_marks, without_suffix
+from remit.intake.patterns.lines import MessageLine, message_lines, sentence_end
+from remit.intake.patterns.orders import Order, merged, read_order
+from remit.intake.patterns.reminding import (
+    read_list,
+    read_reminding,
+    read_reminding_last,
+    read_timed_note,
+)
+from remit.intake.patterns.sending import read_send
+from remit.intake.patterns.unit import Place, Unit, UnitKind
+from remit.language.order_words import Talk, VerbKind, is_laughter, order_words
+from remit.language.tokens import Kind
+
+
+def read_units(words: MessageWords) -> list[Unit]:
+    """All units of a message, in their order."""
+    units: list[Unit] = []
+    taken = 0  # a text below its line is no line of its own
+    for line in message_lines(words):
+        if line.start < taken:
+            continue
+        units += _line_units(words, line)
+        taken = units[-1].end if units else taken
+    return units
+
+
+def _line_units(words: MessageWords, line: MessageLine) -> Iterator[Unit]:
+    if line.pasted or line.ticked:
+        kind = UnitKind.PASTED if line.pasted else UnitKind.TALK
+        yield Unit(kind, line.start, line.end, (line.start, line.end), line, talk=Talk.STATEMENT)
+        return
+    at = line.start
+    while at < line.end:
+        unit = _unit(words, at, line)
+        yield unit
+        at = max(unit.end, at + 1)
+
+
+def _unit(words: MessageWords, at: int, line: MessageLine) -> Unit:
+    stop = sentence_end(words, at, line.end)
+    body, also = behind_leads(words, at, stop)
+    place = Place(words, at, body, stop, line, also)
+    silent = all(
+        token.kind is Kind.MARK or is_laughter(token.key) for token in words.tokens[body:stop]
+    )
+    if silent:
+        talk = order_words().talk.at(words.keys, at)
+        made = place.unit(UnitKind.TALK, stop, (at, stop), Order(at, at))
+        return replace(made, talk=talk[0] if talk else Talk.CHATTER)
+    for read in _PATTERNS:
+        if found := read(place):
+            return found
+    return _work(place)
+
+
+def _work(place: Place) -> Unit:
+    """Whatever else is said: work, whose result the owner gets."""
+    words = place.words
+    lead = read_order(words, place.body, place.stop)
+    leading = lead.times and lead.verb is None and not (lead.people or lead.channels)
+    at = lead.end if leading else place.body
+    at, _ = behind_leads(words, at, place.stop)
+    order = lead if leading else Order(at, at)
+    end = split(words, at, place.stop)
+    verb = words.verb_at(at)
+    typed = _with_typed(words, at, end, place.line) if ":" in words.keys[at:end] else end
+    body, suffix = (at, without_marks(words, at, typed)), None
+    if typed == end:
+        dated = verb is not None and verb[0].dated
+        body, suffix = without_suffix(words, *body, is_work=True)
+        if suffix and suffix.times and dated:
+            body, suffix = (at, without_marks(words, at, end)), None
+    whole, end = (merged(order, suffix) if suffix else order), typed
+    made = place.unit(UnitKind.WORK, max(end, place.start + 1), body, whole)
+    made = replace(made, begins_with_verb=verb is not None)
+    if whole.times and verb is not None and verb[0].kind is VerbKind.DEED:
+        return replace(made, kind=UnitKind.REMIND, text=words.slice(*body))
+    return made
+
+
+def _with_typed(words: MessageWords, at: int, end: int, line: MessageLine) -> int:
+    """Behind a colon stands what the work is about, up to the end of the line, or below it."""
+    colon = next((n for n in range(at, end) if words.keys[n] == ":"), end)
+    tight = colon + 1 < len(words.tokens) and words.tokens[colon + 1].tight
+    if tight:
+        return end  # 9:30, https://
+    if colon + 1 < line.end:
+        return line.end
+    return line.end if line.heads_list else max(line.below, line.end)
+
+
+_PATTERNS: Final[tuple[Callable[[Place], Unit | None], ...]] = (
+    read_list,
+    read_heading,
+    read_prohibition,
+    read_correction,
+    read_limit,
+    read_reminding,
+    read_send,
+    read_timed_note,
+    read_retraction,
+    read_reminding_last,
+    read_control,
+    read_talk,
+)

@@ -1,0 +1,181 @@
+"""What begins at each word of a message: somebody's name, a verb, a channel, a time."""
+
+from dataclasses import replace
+from functools import cache, cached_property
+from typing import Final
+
+from remit.intake.recipients import ELSEWHERE, Book, Contact
+from remit.language.cues import open_quotes
+from remit.language.detect import is_known, language_of, languages_in
+from remit.language.files import LANGUAGES, phrases_in_all
+from remit.language.order_words import Verb, VerbKind, order_words, words_of
+from remit.language.slips import meant
+from remit.language.time.clock_time import read_number
+from remit.language.time.ends import names_end
+from remit.language.time.phrase import TimePhrase, read_time
+from remit.language.time.repeats import comes_back
+from remit.language.time.text import TimeText
+from remit.language.time.words import time_words
+from remit.language.tokens import Kind, Token, is_sign, tokenize
+
+Span = tuple[int, int]
+_ENDS: Final = frozenset(".;!?")
+_PAUSES: Final = frozenset(".,;:!?-–—()…")
+_BEFORE: Final = ("addressing", "before")
+_SKIPPED: Final = ("addressing", "skipped")
+_NEAR: Final = 3
+_FAR: Final = 8
+_FEW: Final = 3
+
+
+@cache
+def _order_starts() -> frozenset[str]:
+    words = order_words()
+    tables = (words.me, words.them, words.to, words.by, words.on, words.channels, words.polite)
+    times = (time_words(code).starts for code in LANGUAGES)
+    talk = words.talk.firsts | phrases_in_all("addressing", "before").firsts
+    return talk.union(*(table.firsts for table in tables), *times)
+
+
+@cache
+def _inside_orders() -> frozenset[str]:
+    words = order_words()
+    tables = (
+        *(words.frames, words.links, words.results, words.messages, words.particles, words.leads),
+        *(words.particles_at_end, ELSEWHERE, phrases_in_all("conditions", "not_to")),
+    )
+    return words.articles.union(*(table.firsts for table in tables))
+
+
+class WordLookup:
+    """The tokens of a message, and what begins at each of them: a name, a verb, a time."""
+
+    def __init__(self, text: str, book: Book) -> None:
+        self._times: dict[int, TimePhrase | None] = {}
+        self.orders: dict[tuple[int, int], object] = {}  # as they were read, by their places
+        self.text = text
+        self.book = book
+        self.raw = tokenize(text)
+        self.tokens: tuple[Token, ...] = tuple(open_quotes(self.raw))
+        self.keys = tuple(self._key(token) for token in self.tokens)
+
+    def _key(self, token: Token) -> str:
+        """How a token is looked up: as the word that was meant, if it was mistyped."""
+        if token.kind is not Kind.WORD or is_known(token.key):
+            return token.key
+        return token.key if token.key in self.book.people.words else meant(token.key)
+
+    @cached_property
+    def language(self) -> str | None:
+        """The code of the language it is written in; None if it is none of ours."""
+        colon = next((n for n, key in enumerate(self.keys) if key == ":"), 0)
+        return language_of(self.tokens[:colon]) or language_of(self.tokens)
+
+    def own_words(self, name: str) -> frozenset[str]:
+        """The single words of a list of its language."""
+        return words_of(self.language, name)
+
+    @cached_property
+    def named(self) -> dict[int, tuple[tuple[Contact, ...], int]]:
+        """Whom of the book the tokens name, by the first of them, and where the name ends."""
+        firsts = self.book.people.firsts
+        one = self.own_words("one") if self.language else frozenset[str]()
+        places = (
+            at
+            for at, key in enumerate(self.keys)
+            if key in firsts
+            and not (at and self.keys[at - 1] in one and not self.tokens[at].capital)  # "a rose"
+        )
+        found = ((at, self.book.people.at(self.keys, at)) for at in places)
+        return {at: named for at, named in found if named}
+
+    @cached_property
+    def people(self) -> frozenset[int]:
+        """The numbers of the tokens that name somebody of the book."""
+        return frozenset(n for at, (_, end) in self.named.items() for n in range(at, end))
+
+    @cached_property
+    def _time_texts(self) -> tuple[TimeText, ...]:
+        """The message for the readers of times, its own language first."""
+        own = (self.language,) if self.language else ()
+        codes = dict.fromkeys((*own, *languages_in(self.tokens)))
+        texts = (TimeText(self.tokens, self.keys, time_words(code)) for code in codes)
+        return tuple(replace(text, recurs=comes_back(text)) for text in texts)
+
+    def time_at(self, at: int) -> TimePhrase | None:
+        """The phrase of time that begins at a token."""
+        if at not in self._times:
+            found = (read_time(each, at) for each in self._time_texts)
+            self._times[at] = next((each for each in found if each), None)
+        return self._times[at]
+
+    def names_end(self, start: int, end: int) -> bool:
+        """Whether some words may say until when something goes on, and nobody can tell."""
+        return any(names_end(text, at) for text in self._time_texts[:1] for at in range(start, end))
+
+    def goes_on_with_order(self, at: int) -> bool:
+        """Whether "and" stands at a token, and a verb that asks for something behind it."""
+        link = order_words().links.at(self.keys, at)
+        return link is not None and self.verb_at(link[1]) is not None
+
+    def may_remind(self, at: int) -> bool:
+        """Whether a reminder may be ordered from a token on: "4pm reminder"."""
+        verb = self.verb_at(at)
+        return self.may_begin_order(at) or (verb is not None and verb[0].kind is VerbKind.REMIND)
+
+    def verb_at(self, at: int) -> tuple[Verb, int] | None:
+        """The verb that begins at a token, and where it ends."""
+        return self._verbs[at] if at < len(self._verbs) else None
+
+    @cached_property
+    def _verbs(self) -> tuple[tuple[Verb, int] | None, ...]:
+        table = order_words().verbs
+        return tuple(table.at(self.keys, at) for at in range(len(self.keys)))
+
+    def channel_at(self, at: int) -> tuple[str, int] | None:
+        """The channel that is named at a token: one of this house, or a kind of channel."""
+        return self.book.ways.at(self.keys, at) or order_words().channels.at(self.keys, at)
+
+    def line_at(self, place: int) -> int:
+        """The number of the line in which a character stands."""
+        return self.text.count("\n", 0, place)
+
+    def is_name(self, at: int) -> bool:
+        """Whether a token looks like a name of somebody."""
+        return self.is_plain_word(at) and self.tokens[at].capital and not is_known(self.keys[at])
+
+    def is_plain_word(self, at: int) -> bool:
+        return at < len(self.tokens) and self.tokens[at].kind is Kind.WORD
+
+    def is_number(self, at: int) -> bool:
+        """Whether a token is a number, in digits or in words."""
+        return any(read_number(text, at) is not None for text in self._time_texts)
+
+    def is_known_word(self, at: int) -> bool:
+        """Whether a token is a word of some language, and so hardly a name."""
+        return is_known(self.keys[at])
+
+    def is_topic(self, key: str) -> bool:
+        """Whether a time behind a word belongs to a topic: "for tomorrow"."""
+        return any(key in text.words.about.words for text in self._time_texts)
+
+    def may_begin_order(self, at: int) -> bool:
+        """Whether the words around a text may begin at a token: most words begin none."""
+        token = self.tokens[at]
+        if token.kind is Kind.MARK:
+            return not is_sign(token.text)
+        if token.kind is Kind.NUMBER or at in self.named:
+            return True
+        key = self.keys[at]
+        return key in _order_starts() or key in self.book.ways.firsts
+
+    def may_be_in_order(self, at: int) -> bool:
+        """Whether a word may be one of those around a text: most words of a message are not."""
+        key = self.keys[at]
+        if at in self.named or key in _order_starts() or self._verbs[at] is not None:
+            return True
+        return key in _inside_orders() or key in self.book.ways.firsts
+
+    def slice(self, start: int, end: int) -> str:
+        """The words from one token up to another, as they were typed."""
+        return self.text[self.tokens[start].start : self.tokens[end - 1].end] if end > start else ""

@@ -1,0 +1,87 @@
+"""In which of the languages something is written."""
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import chain
+from typing import Final
+
+from remit.language.files import LANGUAGES, language_file
+from remit.language.phrases import Phrases
+from remit.language.time.words import time_words
+from remit.language.tokens import Kind, Token, fold
+
+# Small words of languages Remit does not read, which share many others with those it does.
+_FOREIGN: Final = """
+je tu nous vous est et le les des du au aux une pour avec dans sur pas qui demain moi
+rappelle envoie-moi rappelle-moi s'il c'est qu'est-ce j'ai quel quelle heures il lo gli che di
+per con sono domani ricordami alle mandami della nel questo perché você não para amanhã às uma
+os com lembre-me mim obrigado obrigada ik je het een niet met voor naar stuur herinner van dat
+mij och att det inte jag på imorgon ikke jeg og til mig przypomnij mi jutro że żeby się nie
+jest do w na z o bana bir ve saat için
+"""
+_ASKS: Final = 2  # votes of a verb that asks, in front: "text bob im late" is not German
+
+
+def language_of(tokens: Sequence[Token]) -> str | None:
+    """The code of the language that explains a text best; None if none of ours does."""
+    keys = [token.key for token in tokens if token.kind is Kind.WORD]
+    votes = dict.fromkeys(LANGUAGES, 0)
+    foreign = 0
+    for key in keys:
+        for code, vote in _votes().get(key, ()):
+            votes[code] += vote
+        foreign += 2 if key in _foreign() else 0
+    for code in LANGUAGES:
+        if keys and keys[0] in time_words(code).orders:
+            votes[code] += _ASKS
+    best = max(LANGUAGES, key=lambda code: votes[code])
+    return best if votes[best] > foreign else None
+
+
+def is_known(word: str) -> bool:
+    """Whether a word, as it is looked up, is one of a language's file."""
+    return word in _votes()
+
+
+def languages_in(tokens: Sequence[Token]) -> tuple[str, ...]:
+    """The languages of which a text holds words that no other has; all, if there are none."""
+    keys = {token.key for token in tokens if token.kind is Kind.WORD}
+    found = {votes[0][0] for key in keys if len(votes := _votes().get(key, ())) == 1}
+    return tuple(code for code in LANGUAGES if code in found) or LANGUAGES
+
+
+@cache
+def _votes() -> dict[str, tuple[tuple[str, int], ...]]:
+    """Each word counts; a small word twice, one that no other language has once more."""
+    known = {code: _known(code) for code in LANGUAGES}
+    return {
+        word: tuple(
+            (
+                code,
+                1 + (word in _common(code)) + (sum(word in each for each in known.values()) == 1),
+            )
+            for code in LANGUAGES
+            if word in known[code]
+        )
+        for word in frozenset().union(*known.values())
+    }
+
+
+@cache
+def _known(code: str) -> frozenset[str]:
+    """Every word of a language's file that belongs to requests."""
+    file = language_file(code)
+    lists = chain(file["words"].values(), file["verbs"].values())
+    phrases = Phrases({each.split(": ")[-1]: True for each in chain.from_iterable(lists)})
+    return phrases.words | time_words(code).known
+
+
+@cache
+def _common(code: str) -> frozenset[str]:
+    return frozenset(map(fold, language_file(code)["words"]["common"]))
+
+
+@cache
+def _foreign() -> frozenset[str]:
+    ours = frozenset().union(*map(_common, LANGUAGES))
+    return frozenset(map(fold, _FOREIGN.split())) - ours

@@ -1,0 +1,1 @@
+"""Times as people say them, in three languages: read from words, and resolved to moments."""

@@ -1,0 +1,93 @@
+"""How long a habit lasts: "until the end of March", "for the next two weeks", "ten times"."""
+
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from remit.language.phrases import Phrases
+from remit.language.time.amounts import FromNow, read_amounts, whole_days
+from remit.language.time.clock_time import read_clock, read_number
+from remit.language.time.day import CalendarDate, Day, MonthEnd, read_day
+from remit.language.time.text import TimeText
+
+_LAST_DAY: Final = CalendarDate(31, 12)
+_FEASTS: Final = Phrases(
+    {
+        "christmas|xmas|christmas day|weihnachten|navidad|la navidad": CalendarDate(25, 12),
+        "christmas eve|heiligabend|nochebuena": CalendarDate(24, 12),
+        "new year's eve|silvester|nochevieja": CalendarDate(31, 12),
+        "new year|new year's|neujahr|año nuevo": CalendarDate(1, 1),
+    }
+)  # those that fall on the same day every year; Easter must be asked
+_PER: Final = frozenset({"a", "per", "each", "every", "am", "pro", "al", "por", "im", "in"})
+_YEARS: Final = (1900, 2999)
+_BARE: Final = 1  # a lone "for" may belong to what is asked for
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatCount:
+    """So many times."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnclearEnd:
+    """An end was line, and nobody can resolve_time it."""
+
+
+End: TypeAlias = Day | FromNow | RepeatCount | UnclearEnd
+Found = tuple[End, int, bool]  # the end, where its words end, and whether it can mean nothing else
+
+
+def read_end(line: TimeText, at: int) -> Found | None:
+    """Read how long something that comes back is to go on."""
+    if led := line.words.until.at(line.keys, at):
+        return _last_day(line, led[1])
+    return _lasting(line, at) or _times(line, at)
+
+
+def names_end(line: TimeText, at: int) -> bool:
+    """Whether some end is named here at all; "until 5pm" and "up to 20 euros" name none."""
+    led = line.words.until.at(line.keys, at)
+    if led is None or led[1] >= len(line.tokens):
+        return False
+    return read_number(line, led[1]) is None and read_clock(line, led[1]) is None
+
+
+def _last_day(line: TimeText, at: int) -> Found | None:
+    words = line.words
+    if end := words.ends.at(line.keys, at):
+        return (_LAST_DAY if end[0] else MonthEnd()), end[1], True
+    led = words.month_end.at(line.keys, at)
+    month = words.months.at(line.keys, led[1]) if led else None
+    if month:
+        year = line.number(month[1], 4)
+        dated = year is not None and _YEARS[0] <= year <= _YEARS[1]
+        return MonthEnd(month[0], year if dated else None), month[1] + dated, True
+    if feast := _FEASTS.at(line.keys, at):
+        return feast[0], feast[1], True
+    day = read_day(line, at)
+    return (*day, True) if day else None
+
+
+def _lasting(line: TimeText, at: int) -> Found | None:
+    """Read "for the next two weeks", "zwei Wochen lang"; a lone "for two weeks" is unsure."""
+    led = line.words.lasting.at(line.keys, at)
+    amounts, end = read_amounts(line, led[1] if led else at)
+    ahead = FromNow(amounts)
+    if not amounts or not whole_days(ahead):
+        return None
+    if long := line.words.long.at(line.keys, end):
+        return ahead, long[1], True
+    return (ahead, end, led[1] - at > _BARE) if led else None
+
+
+def _times(line: TimeText, at: int) -> Found | None:
+    """Read "five times"; "five times a day" is how often."""
+    number = read_number(line, at)
+    many = line.words.times.at(line.keys, number[1]) if number else None
+    if number is None or many is None or number[0] < 1:
+        return None
+    if many[1] < len(line.keys) and line.keys[many[1]] in _PER:
+        return None
+    return RepeatCount(number[0]), many[1], True

@@ -1,0 +1,208 @@
+"""What comes back: "every weekday", "jeden ersten Montag im Monat", "cada dos semanas"."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from remit.language.time.clock_time import read_clock, read_number
+from remit.language.time.text import TimeText
+from remit.language.time.words import DayPart, TimeUnit
+
+_DAYS: Final = 31
+_WEEK: Final = 7
+_MOST: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class HowOften:
+    """How often. `nth` is which weekday of the month (-1 the last); `monthdays` are its days."""
+
+    unit: TimeUnit
+    interval: int = 1
+    weekdays: tuple[int, ...] = ()
+    nth: int = 0
+    monthdays: tuple[int, ...] = ()
+    month: int | None = None
+    part: DayPart | None = None
+    sure: bool = True  # "on the last day of the month" may mean this month alone
+
+
+Found = tuple[HowOften, int]
+
+
+def read_every(line: TimeText, at: int) -> Found | None:
+    """Read how often something is to happen."""
+    readers: tuple[Callable[[TimeText, int], Found | None], ...] = (
+        _of_each_month,
+        _after_every,
+        _by_themselves,
+        _from_to,
+        _adverb,
+    )
+    for read in readers:
+        if found := read(line, at):
+            return found
+    return None
+
+
+def comes_back(line: TimeText) -> bool:
+    """Whether anything in a sentence happens again and again."""
+    starts = line.words.often_starts
+    return any(key in starts and read_every(line, at) for at, key in enumerate(line.keys))
+
+
+def joined_every(one: HowOften, other: HowOften) -> HowOften | None:
+    """Join "every two weeks" with "on Fridays"; None when they are two habits."""
+    if one.unit is not TimeUnit.WEEK or other.unit is not TimeUnit.WEEK:
+        return None
+    if one.weekdays or not other.weekdays or other.interval > 1:
+        return None
+    return replace(one, weekdays=other.weekdays)
+
+
+def _of_each_month(line: TimeText, at: int) -> Found | None:
+    """Read "the first Monday of each month", "am 1. jedes Monats", "el día 1 de cada mes"."""
+    words = line.words
+    start, often = at, False
+    for lead in (words.every, words.the_day, words.on):
+        if led := lead.at(line.keys, start):
+            start, often = led[1], often or lead is words.every
+    found = _nth(line, start) or _monthday(line, start)
+    if found is None:
+        return None
+    if month := words.each_month.at(line.keys, found[1]):
+        return found[0], month[1]
+    month = words.the_month.at(line.keys, found[1])
+    return (replace(found[0], sure=often), month[1]) if month else None
+
+
+def _nth(line: TimeText, at: int) -> Found | None:
+    ordinal = line.words.ordinals.at(line.keys, at)
+    if ordinal is None:
+        return None
+    if day := line.words.weekdays.at(line.keys, ordinal[1]):
+        return HowOften(TimeUnit.MONTH, weekdays=(day[0],), nth=ordinal[0]), day[1]
+    unit = line.words.units.at(line.keys, ordinal[1])
+    if unit and unit[0] is TimeUnit.DAY:
+        return HowOften(TimeUnit.MONTH, monthdays=(ordinal[0],)), unit[1]
+    return HowOften(TimeUnit.MONTH, monthdays=(ordinal[0],)), ordinal[1]
+
+
+def _monthday(line: TimeText, at: int) -> Found | None:
+    """Read "1st", "1st and 15th"."""
+    days: list[int] = []
+    end = at
+    while len(days) < _DAYS and (day := line.number(end, 2)) and day <= _DAYS:
+        end += 1
+        if (ending := line.words.ordinal_ends.at(line.keys, end)) and line.tokens[end].tight:
+            end = ending[1]
+        days.append(day)
+        following = _after_and(line, end)
+        if following is None or line.number(following, 2) is None:
+            break
+        end = following
+    return (HowOften(TimeUnit.MONTH, monthdays=tuple(days)), end) if days else None
+
+
+def _after_every(line: TimeText, at: int) -> Found | None:
+    words = line.words
+    led = words.every.at(line.keys, at)
+    if led is None:
+        return None
+    interval, start = 1, led[1]
+    if other := words.other.at(line.keys, start):
+        interval, start = other
+    elif number := read_number(line, start):
+        interval, start = number
+        if ending := words.ordinal_ends.at(line.keys, start):
+            start = ending[1]
+            if interval <= _DAYS and not (read_weekdays(line, start) or _unit(line, start)):
+                return HowOften(TimeUnit.MONTH, monthdays=(interval,)), start  # "jeden 15."
+    if not 1 <= interval <= _MOST:
+        return None
+    if part := words.quarter_hours.at(line.keys, start):
+        return HowOften(TimeUnit.MINUTE, interval * part[0]), part[1]  # "every half hour"
+    found = read_weekdays(line, start) or _unit(line, start)
+    return (replace(found[0], interval=interval), found[1]) if found else None
+
+
+def read_weekdays(line: TimeText, at: int) -> Found | None:
+    """Read "Monday", "Monday and Thursday", "weekday"."""
+    for groups in (line.words.weekend, line.words.on_weekdays):
+        if (group := groups.at(line.keys, at)) and len(group[0]) > 1:
+            return HowOften(TimeUnit.WEEK, weekdays=group[0]), group[1]
+    days: list[int] = []
+    end = at
+    while len(days) < _WEEK and (day := _weekday(line, end)):
+        days.append(day[0])
+        end = day[1]
+        following = _after_and(line, end)
+        if following is None or _weekday(line, following) is None:
+            break
+        end = following
+    return (HowOften(TimeUnit.WEEK, weekdays=tuple(sorted(set(days)))), end) if days else None
+
+
+def _weekday(line: TimeText, at: int) -> tuple[int, int] | None:
+    if one := line.words.weekdays.at(line.keys, at):
+        return one
+    found = line.words.on_weekdays.at(line.keys, at)
+    return (found[0][0], found[1]) if found and len(found[0]) == 1 else None
+
+
+def _unit(line: TimeText, at: int) -> Found | None:
+    if part := line.words.parts.at(line.keys, at):
+        return HowOften(TimeUnit.DAY, part=part[0]), part[1]
+    if part := line.words.every_part.at(line.keys, at):
+        return HowOften(TimeUnit.DAY, part=part[0]), part[1]
+    unit = line.words.units.at(line.keys, at)
+    return (HowOften(unit[0]), unit[1]) if unit else None
+
+
+def _by_themselves(line: TimeText, at: int) -> Found | None:
+    """Read "on Mondays and Fridays", "montags", "werktags", "los lunes y miércoles"."""
+    led = line.words.on.at(line.keys, at)
+    for start in (at, led[1] if led else at):
+        group = line.words.on_weekdays.at(line.keys, start)
+        if group is None:
+            continue
+        following = _after_and(line, group[1])
+        more = read_weekdays(line, following) if following is not None else None
+        if more is None or len(group[0]) > 1:
+            return HowOften(TimeUnit.WEEK, weekdays=group[0]), group[1]
+        days = tuple(sorted({*group[0], *more[0].weekdays}))
+        return HowOften(TimeUnit.WEEK, weekdays=days), more[1]
+    return None
+
+
+def _from_to(line: TimeText, at: int) -> Found | None:
+    """Read "Monday to Friday at 8"; without a time of day it is a stay, not a habit."""
+    words = line.words
+    led = words.from_.at(line.keys, at)
+    first = words.weekdays.at(line.keys, led[1] if led else at)
+    through = words.through.at(line.keys, first[1]) if first else None
+    last = words.weekdays.at(line.keys, through[1]) if through else None
+    if first is None or last is None or first[0] >= last[0]:
+        return None
+    comma = last[1] < len(line.keys) and line.keys[last[1]] == ","
+    if read_clock(line, last[1] + comma, sure=False) is None:
+        return None
+    return HowOften(TimeUnit.WEEK, weekdays=tuple(range(first[0], last[0] + 1))), last[1]
+
+
+def _adverb(line: TimeText, at: int) -> Found | None:
+    """Read "daily"; before a noun it is an adjective: "the daily news"."""
+    found = line.words.adverbs.at(line.keys, at)
+    if found is None:
+        return None
+    follows = line.keys[found[1]] if line.is_word(found[1]) else None
+    if follows is not None and follows not in line.words.opens:
+        return None
+    return HowOften(found[0]), found[1]
+
+
+def _after_and(line: TimeText, at: int) -> int | None:
+    """Step over "and" or a comma between two of a kind."""
+    if link := line.words.and_.at(line.keys, at):
+        return link[1]
+    return at + 1 if at < len(line.keys) and line.keys[at] == "," else None

@@ -1,0 +1,104 @@
+"""How often, as an RRULE, and the days it falls on."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import Final
+
+from remit.language.time.day import CalendarDate, Day, Weekday
+from remit.language.time.repeats import HowOften
+from remit.language.time.words import TimeUnit
+
+_NAMES: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+_FREQUENCY: Final = {
+    TimeUnit.MINUTE: "MINUTELY",
+    TimeUnit.HOUR: "HOURLY",
+    TimeUnit.DAY: "DAILY",
+    TimeUnit.WEEK: "WEEKLY",
+    TimeUnit.MONTH: "MONTHLY",
+    TimeUnit.YEAR: "YEARLY",
+}
+_LOOK_AHEAD: Final = 9 * 366  # days: the 29th of February may be eight years away
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    unit: TimeUnit
+    interval: int = 1
+    weekdays: tuple[int, ...] = ()
+    nth: int = 0
+    monthdays: tuple[int, ...] = ()
+    month: int | None = None
+    until: date | None = None
+    count: int | None = None
+
+    def text(self, zone: tzinfo | None, wall: time | None = None) -> str:
+        """Write it as iCalendar does, with the time of day, so that it needs no other anchor."""
+        parts = [f"FREQ={_FREQUENCY[self.unit]}"]
+        if self.interval > 1:
+            parts.append(f"INTERVAL={self.interval}")
+        if self.month:
+            parts.append(f"BYMONTH={self.month}")
+        if self.monthdays:
+            parts.append("BYMONTHDAY=" + ",".join(map(str, self.monthdays)))
+        if self.weekdays:
+            nth = str(self.nth) if self.nth else ""
+            parts.append("BYDAY=" + ",".join(nth + _NAMES[day] for day in self.weekdays))
+        if wall:
+            parts.append(f"BYHOUR={wall.hour};BYMINUTE={wall.minute}")
+        if self.count:
+            parts.append(f"COUNT={self.count}")
+        if self.until:
+            last = datetime.combine(self.until, time(23, 59, 59), tzinfo=zone).astimezone(UTC)
+            parts.append(f"UNTIL={last:%Y%m%dT%H%M%SZ}")
+        return ";".join(parts)
+
+    def days(self, start: date) -> Iterator[date]:
+        """The days it may first fall on, from a day on."""
+        for ahead in range(_LOOK_AHEAD):
+            day = start + timedelta(days=ahead)
+            if self.until and day > self.until:
+                return
+            if self._falls_on(day):
+                yield day
+
+    def _falls_on(self, day: date) -> bool:
+        if self.month and day.month != self.month:
+            return False
+        if self.monthdays and not any(_is_monthday(day, each) for each in self.monthdays):
+            return False
+        if self.weekdays and day.weekday() not in self.weekdays:
+            return False
+        return not self.nth or _is_nth(day, self.nth)
+
+
+def rule_of(every: HowOften, day: Day | None, until: date | None) -> Rule | str:
+    """Join how often with the day that was named; a question when something is missing."""
+    made = Rule(every.unit, every.interval, every.weekdays, every.nth, every.monthdays, until=until)
+    if every.unit is TimeUnit.SECOND:
+        return "How often is"
+    if isinstance(day, Weekday) and every.unit is TimeUnit.WEEK and not every.weekdays:
+        made = replace(made, weekdays=(day.day,))
+    elif isinstance(day, CalendarDate) and every.unit is TimeUnit.MONTH and not made.monthdays:
+        made = replace(made, monthdays=(day.day,))
+    elif isinstance(day, CalendarDate) and every.unit is TimeUnit.YEAR and day.month:
+        made = replace(made, monthdays=(day.day,), month=day.month)
+    elif day is not None:
+        return "How often, and from when on, is"
+    if made.unit in (TimeUnit.WEEK, TimeUnit.MONTH, TimeUnit.YEAR) and not (
+        made.weekdays or made.monthdays
+    ):
+        return "On which day is"
+    return made
+
+
+def _is_monthday(day: date, wanted: int) -> bool:
+    if wanted > 0:
+        return day.day == wanted
+    return (day + timedelta(days=-wanted)).month != day.month
+
+
+def _is_nth(day: date, nth: int) -> bool:
+    if nth > 0:
+        return (day.day - 1) // 7 == nth - 1
+    return (day + timedelta(days=7 * -nth)).month != day.month
