@@ -172,3 +172,31 @@ def test_who_has_no_project_is_told_nothing_of_them(tmp_path: Path) -> None:
 def _maps(value: Json) -> list[JsonMap]:
     assert isinstance(value, list)
     return [each for each in value if isinstance(each, dict)]
+
+
+def test_advice_says_that_it_is_not_verified_to_who_waits_for_it(seat: Terminal) -> None:
+    said = seat.run("add", workshop.ADVICE, "--project", "notes", "--wait")
+
+    assert said.code == 0
+    assert workshop.FOUND in said.out
+    assert said.out.rstrip().endswith(
+        "Not verified: it is advice, which no check can prove. Read it and judge."
+    )
+
+
+@pytest.mark.parametrize("brain", ['kind = "none"', 'kind = "auto"'])
+def test_who_has_neither_model_nor_agent_is_told_both_ways(tmp_path: Path, brain: str) -> None:
+    seat = Terminal(tmp_path)
+    told = workshop.settings(tmp_path) + f'[projects.barn]\npath = "{tmp_path / "shop"}"\n'
+    (seat.home / "settings.toml").write_text(f"[brain]\n{brain}\n{told}")
+
+    doctor = seat.run("doctor").out
+    said = seat.run("add", workshop.STUCK, "--project", "barn", "--wait").out
+
+    barn = next(line for line in doctor.splitlines() if "barn: " in line)
+    assert "nobody can work on it" in barn
+    assert "worked on by gemini" in next(line for line in doctor.splitlines() if "shed: " in line)
+    for way in ("[specialists.NAME]", "language model"):
+        assert way in said
+        assert way in doctor
+    assert "gemini" not in said

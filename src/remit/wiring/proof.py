@@ -31,7 +31,7 @@ from remit.plan.files import mentioned
 from remit.ports import Brain, Check
 from remit.run.rooms import Bench
 from remit.settings import Settings, Tools
-from remit.specialist import desk
+from remit.specialist import census, desk
 from remit.specialist.desk import Desk, Left, Shop
 from remit.specialist.tree import Worktree
 from remit.specialist.worktree import Worktrees
@@ -133,7 +133,11 @@ def bench(ground: Ground, trees: Worktrees, late: Deferred) -> Bench | None:
         return None
     people = workers.people(ground)
     shops = {
-        name: Shop(str(Path(each.path).expanduser()), each.specialists, each.lines)
+        name: Shop(
+            str(Path(each.path).expanduser()),
+            census.workers(name, settings.projects, people),
+            each.lines,
+        )
         for name, each in settings.projects.items()
     }
     limits = {name: float(each.time_limit) for name, each in settings.specialists.items()}
