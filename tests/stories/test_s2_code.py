@@ -103,7 +103,7 @@ async def test_the_results_say_how_often_and_when(shop: Opens) -> None:
         told = s2.task_json(task)
         assert told["attempts"] == 2
         assert told["verificationContract"] == s2.contract_json(task.contract)
-        assert told["verificationResults"] == s2.results_json(task.verdict)
+        assert told["verificationResults"] == s2.results_json(task.verdict, task.contract)
         assert all(each.started_at and each.ended_at for each in task.verdict.findings)
 
 
