@@ -83,7 +83,7 @@ def test_a_claim_is_as_good_as_what_was_found_of_it(scene: Scene) -> None:
 def test_how_often_and_when_is_told_with_the_verdict(scene: Scene) -> None:
     task = begun(scene)
     kept(scene, task, (0, "verify", BAD), (1, "verify:0", BAD), (1, "verify:1", GOOD))
-    told = tries.recorded(scene.tx, replace(task, verdict=GOOD))
+    told = tries.with_records(replace(task, verdict=GOOD), tries.read(scene.tx, task))
 
     assert told.verdict == Verdict(
         (Finding("unit-test", Result.PASS, attempts=3),), AT + timedelta(seconds=2)
@@ -104,7 +104,7 @@ def test_what_a_brain_thought_is_no_try_of_a_specialist(scene: Scene) -> None:
     kept(scene, task, (0, "execute_tool", reply))
 
     assert tries.read(scene.tx, task) == tries.Tries()
-    assert tries.recorded(scene.tx, task) is task
+    assert tries.with_records(task, tries.read(scene.tx, task)) is task
 
 
 def test_what_has_not_begun_has_no_record(scene: Scene) -> None:

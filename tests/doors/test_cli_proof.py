@@ -118,6 +118,14 @@ def test_the_state_is_exported_as_other_programs_read_it(seat: Terminal) -> None
     results = told["verificationResults"]
     assert isinstance(results, dict)
     assert (told["attempts"], results["overall"]) == (3, "pass")
+    assert told["assignedAgent"] == "codex"
+    tried = _maps(told["attemptHistory"])
+    ended = [(each["agent"], each["outcome"]) for each in tried]
+    assert ended == [*[("claude", "verification_failed")] * 2, ("codex", "success")]
+    assert "unit-test: sh ended with" in str(tried[0]["error"])
+    assert all(str(each["startedAt"]) <= str(each["endedAt"]) for each in tried)
+    patterns = {each["activity"]: each.get("pattern") for each in _maps(results["criteria"])}
+    assert (patterns["unit-test"], patterns["lint"]) == ("price", None)
     assert re.fullmatch(r"20.*Z", str(results["completedAt"]))
     assert of_project["project"] == "shop"
     assert of_project["tasks"] == of_task.json["tasks"]
@@ -172,3 +180,42 @@ def test_who_has_no_project_is_told_nothing_of_them(tmp_path: Path) -> None:
 def _maps(value: Json) -> list[JsonMap]:
     assert isinstance(value, list)
     return [each for each in value if isinstance(each, dict)]
+
+
+def test_advice_says_that_it_is_not_verified_to_who_waits_for_it(seat: Terminal) -> None:
+    said = seat.run("add", workshop.ADVICE, "--project", "notes", "--wait")
+
+    assert said.code == 0
+    assert workshop.FOUND in said.out
+    assert said.out.rstrip().endswith(
+        "Not verified: it is advice, which no check can prove. Read it and judge."
+    )
+
+
+@pytest.mark.parametrize("brain", ['kind = "none"', 'kind = "auto"'])
+def test_who_has_neither_model_nor_agent_is_told_both_ways(tmp_path: Path, brain: str) -> None:
+    seat = Terminal(tmp_path)
+    told = workshop.settings(tmp_path) + f'[projects.barn]\npath = "{tmp_path / "shop"}"\n'
+    (seat.home / "settings.toml").write_text(f"[brain]\n{brain}\n{told}")
+
+    doctor = seat.run("doctor").out
+    said = seat.run("add", workshop.STUCK, "--project", "barn", "--wait").out
+
+    barn = next(line for line in doctor.splitlines() if "barn: " in line)
+    assert "nobody can work on it" in barn
+    assert "worked on by gemini" in next(line for line in doctor.splitlines() if "shed: " in line)
+    for way in ("[specialists.NAME]", "language model"):
+        assert way in said
+        assert way in doctor
+    assert "gemini" not in said
+
+
+def test_who_gave_advice_and_how_often_is_exported(seat: Terminal) -> None:
+    task = order(seat, workshop.ADVICE, "notes")
+    told = seat.run("export", "builder-state", task).json
+
+    Draft202012Validator(json.loads(SCHEMA.read_text())).validate(told)
+    (advice,) = _maps(told["advisoryTasks"])
+    (listed,) = _maps(told["tasks"])
+    for each in (advice, listed):
+        assert (each["assignedAgent"], each["attempts"]) == ("aider", 1)

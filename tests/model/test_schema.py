@@ -15,6 +15,7 @@ from remit.model.condition import ConditionKind
 from remit.model.contract import ContractType, GeneratedFrom, Overall, Result, Timing
 from remit.model.delivery import DeliveryStatus
 from remit.model.plan import Became, ItemStatus
+from remit.model.specialist import Ended
 from remit.model.status import Reason, Status
 from remit.model.task import Creator, Priority, SourceKind, Taint, TaskType
 from remit.model.veto import VetoKind
@@ -96,6 +97,7 @@ WORDS: list[tuple[str, str, type[StrEnum] | set[str]]] = [
     ("builder-state", "$defs/criterion/properties/timing", Timing),
     ("builder-state", "$defs/results/properties/overall", Overall),
     ("builder-state", "$defs/result/properties/status", Result),
+    ("builder-state", "$defs/attempt/properties/outcome", Ended),
 ]
 every_schema = pytest.mark.parametrize("name", NAMES)
 

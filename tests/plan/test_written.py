@@ -11,7 +11,7 @@ from remit.plan.spoken import LANGUAGES
 from remit.plan.written import criteria
 from remit.verify.written.language import NAMES
 
-ALWAYS = {"no-placeholder", "no-padding"}
+ALWAYS = {"request", "no-placeholder", "no-padding"}
 
 
 def made(ask: str, *channels: str, can_read: bool = False) -> dict[str, str | None]:
@@ -59,7 +59,13 @@ LENGTH = [
     ("Dame tres consejos", "3 items"),
     ("at most 15 items", "<=15 items"),
     ("three tips, one sentence each", "3 items"),
-    ("Find three hotels", None),
+    ("Find three hotels", "perhaps 3 items"),
+    ("Name six capitals", "6 items"),
+    ("Nenne mir die sieben längsten Flüsse", "7 items"),
+    ("una tabla con cuatro ríos", "4 items"),
+    ("List three starters and two desserts", "perhaps 3 items"),
+    ("Plan three days for two people", None),
+    ("Write a letter of thanks once more", None),
     ("Write a poem", None),
 ]
 

@@ -20,7 +20,9 @@ def project(tmp_path: Path, **chains: Json) -> Stand:
     (tmp_path / "shop/.git").mkdir(parents=True, exist_ok=True)
     shop = Project(path=str(tmp_path / "shop"), specialists=("sed",), chains=chains)
     settings = Settings(home=tmp_path / "home", projects={"shop": shop}, specialists={"sed": SED})
-    (found,) = census.projects(settings.projects, settings.specialists, kinds(settings))
+    (found,) = census.projects(
+        settings.projects, settings.specialists, kinds(settings), thinks=True
+    )
     return found
 
 

@@ -103,7 +103,7 @@ async def test_the_results_say_how_often_and_when(shop: Opens) -> None:
         told = s2.task_json(task)
         assert told["attempts"] == 2
         assert told["verificationContract"] == s2.contract_json(task.contract)
-        assert told["verificationResults"] == s2.results_json(task.verdict)
+        assert told["verificationResults"] == s2.results_json(task.verdict, task.contract)
         assert all(each.started_at and each.ended_at for each in task.verdict.findings)
 
 
@@ -207,3 +207,15 @@ async def test_a_contract_that_the_owner_gives_stands(shop: Opens) -> None:
 
         assert task.contract is not None
         assert Criterion("lint", "tidy") in task.contract.criteria
+
+
+async def test_what_tools_install_is_not_the_work(shop: Opens) -> None:
+    installed = {".venv/lib/x.py": "x = 1\n", "web/node_modules/a/index.js": "a\n"}
+    async with shop(ada=[turn(GOOD, write=installed)]) as house:
+        task = await house.order()
+        assert "node_modules" not in (await house.question()).evidence
+
+        done = await settle(house, task)
+
+        assert (done.result_summary or "").startswith("1 file changed")
+        assert not (house.repo / "web").exists()

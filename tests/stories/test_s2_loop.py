@@ -1,16 +1,19 @@
 """What fails goes back, then to somebody else, then to the owner: with real programs and checks."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from remit.errors import Permanent
 from remit.model.codec import Json
-from remit.model.contract import Result
+from remit.model.contract import Finding, Result
+from remit.model.delivery import Delivery
 from remit.model.event import Kind
-from remit.model.proof import because
+from remit.model.proof import Proof, because, proof_of
 from remit.model.review import Answered
 from remit.model.status import Reason, Status
 from remit.settings import Budget
@@ -19,6 +22,7 @@ from remit.settings.specialists import Specialist
 from remit.specialist.kept import where
 from remit.store import search
 from remit.testing import script
+from remit.verify import command
 from tests.brain.metered import MeteredBrain
 from tests.brain.tooling import use
 from tests.engine.rig import until
@@ -214,6 +218,52 @@ async def test_what_is_taken_unproven_says_so(shop: Opens) -> None:
         assert listed == [task.id]
         assert because(task) == "lint failed; you said: good enough for today"
         assert results(task)["lint"] is Result.FAIL
+
+
+def _breaks(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    """From now on no check of a project can be run at all."""
+
+    async def broken(*_: object) -> Finding:
+        raise error
+
+    monkeypatch.setattr(command.CommandCheck, "check", broken)
+
+
+@pytest.mark.parametrize("to", [(), (Delivery("outbox"),)], ids=["kept", "sent"])
+@pytest.mark.parametrize("again", [False, True], ids=["at once", "the second time"])
+async def test_work_whose_check_breaks_is_kept_when_its_owner_accepts_it(
+    shop: Opens, monkeypatch: pytest.MonkeyPatch, to: Sequence[Delivery], *, again: bool
+) -> None:
+    _breaks(monkeypatch, Permanent("The step verify:0 took longer than 600 s."))
+    async with shop(ada=[turn(GOOD), turn(GOOD)]) as house:
+        task = await house.order(to=to)
+        if again:
+            await house.say(Answered.BACK, "try once more")
+        assert "took longer than 600 s" in (await house.question()).question
+
+        task = await house.say(Answered.APPROVE)
+        task = await settle(house, task)
+
+        assert (house.text(), proof_of(task)) == (GOOD, Proof.UNPROVEN)
+        assert task.result_summary == "1 file changed, not verified. Merged into main."
+        assert len(house.world.outbox.sent) == len(to)
+
+
+async def test_what_the_owner_did_by_hand_is_accepted_though_its_check_breaks(
+    shop: Opens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with shop(ada=[turn(WORSE)], ben=[turn(UNTIDY)]) as house:
+        await _exhausted(house)
+        task = await house.world.get(house.asked[-1].task_id)
+        (house.folder(task) / "shop/price.py").write_text(GOOD)
+        _breaks(monkeypatch, Permanent("no sandbox here"))
+        await house.say(Answered.ARRIVED)
+        assert "no sandbox here" in (await house.question()).question
+
+        task = await house.say(Answered.APPROVE)
+        task = await settle(house, task)
+
+        assert (house.text(), proof_of(task)) == (GOOD, Proof.UNPROVEN)
 
 
 async def test_what_is_abandoned_leaves_the_folder_as_it_was(shop: Opens) -> None:

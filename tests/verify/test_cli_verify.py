@@ -247,3 +247,18 @@ def test_the_environment_is_not_changed_by_a_check(repo: Path) -> None:
     run(["verify", "--contract", written(repo, CONTRACT)])
 
     assert dict(os.environ) == before
+
+
+def test_what_tools_installed_is_not_the_work(
+    repo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repo / "calc.py").write_text(f"{CALC}\n\nZERO = 0\n")
+    for name in ("node_modules/left-pad/widget.tsx", ".venv/lib/site.sql"):
+        (repo / name).parent.mkdir(parents=True)
+        (repo / name).write_text("x")
+
+    run(["verify", "--json"])
+
+    drafted = json.loads(capsys.readouterr().out)["verificationContract"]["criteria"]
+    assert [each["pattern"] for each in drafted if each.get("pattern")] == ["calc"]
+    assert "critic" not in {each["activity"] for each in drafted}

@@ -260,7 +260,9 @@ def _workshop(settings: Settings) -> Iterator[Finding]:
 
     wrong = asyncio.run(Sandbox().trouble())
     yield Finding("sandbox", "fail" if wrong else "ok", wrong or "checks run in it, shut off")
-    for each in census.projects(settings.projects, settings.specialists, kinds(settings)):
+    thinks = _brain(settings).verdict == "ok"
+    known = settings.projects, settings.specialists, kinds(settings)
+    for each in census.projects(*known, thinks=thinks):
         yield Finding("project", each.verdict, each.whole, each.todo)
     for each in census.specialists(settings.specialists, os.environ.get("PATH")):
         yield Finding("specialist", each.verdict, each.whole, each.todo)

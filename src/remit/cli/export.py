@@ -9,7 +9,6 @@ from remit.cli import clock, find, out
 from remit.cli.options import AsJson, Ids, flag
 from remit.errors import BadInput
 from remit.journal import tries
-from remit.model import s2
 from remit.model.codec import JsonMap
 from remit.model.specialist import PROJECT
 from remit.model.task import Task
@@ -49,8 +48,7 @@ def _state(tx: Tx, ids: tuple[str, ...], project: str | None) -> JsonMap:
         found = [tasks.get(tx, find.task(tx, word)) for word in find.words(ids)]
     else:
         found = _of_project(tx, project)
-    told = [tries.recorded(tx, task) for task in found]
-    return s2.builder_state(told, clock.now(), project=project)
+    return tries.builder_state(tx, found, clock.now(), project=project)
 
 
 def _of_project(tx: Tx, project: str) -> list[Task]:

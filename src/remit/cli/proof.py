@@ -10,6 +10,7 @@ from remit.journal.tries import Tries
 from remit.model.codec import Json, JsonMap, stamp, to_json
 from remit.model.contract import (
     DEFERRED,
+    NOT_DECIDED,
     Contract,
     ContractType,
     Criterion,
@@ -28,6 +29,7 @@ SAYS: Final = {
     Proof.NONE: "No contract says how to tell that it is done.",
     Proof.OPEN: "Its contract is agreed on; the checks have not passed.",
     Proof.VERIFIED: "Verified: every criterion of its contract was met.",
+    Proof.PARTLY: "Partly verified: nothing failed, but no check could decide all of it.",
     Proof.PENDING: "What can be checked now is good; the rest is checked when its group ends.",
     Proof.ADVISORY: "Not verified: it is advice, which no check can prove. Read it and judge.",
     Proof.UNPROVEN: "Not verified: you took it although its checks did not pass.",
@@ -90,6 +92,8 @@ def told(tx: Tx, task: Task) -> Iterator[str]:
     for each in verdict.findings if verdict else ():
         if each.result is Result.FAIL:
             yield f"{each.activity} failed: {_short(each.error or 'it does not say why')}"
+        elif (each.error or "").startswith(NOT_DECIDED):
+            yield f"{each.activity} is {_short(each.error or '')}"
     for one in tries.read(tx, task).attempts:
         why = f": {_short(one.error)}" if one.error else ""
         yield f"{one.agent} tried, and {ENDED[one.outcome]}{why}"
@@ -132,6 +136,8 @@ def _criterion(criterion: Criterion, found: Finding | None, ends: str) -> None:
     word, style = _RESULTS[found.result] if found else ("not yet", "dim")
     if found is not None and found.error == DEFERRED:
         word = "later"
+    if found is not None and (found.error or "").startswith(NOT_DECIDED):
+        word = NOT_DECIDED.rstrip(": ")
     pattern = f" ({criterion.pattern})" if criterion.pattern else ""
     later = f", {ends}" if criterion.timing is Timing.DEFERRED and word in _OPEN else ""
     known = found if word not in _OPEN else None

@@ -3,10 +3,12 @@
 from remit.cli import find, out, progress, tell, words
 from remit.cli.door import Door
 from remit.cli.out import Ink
+from remit.cli.proof import SAYS
 from remit.cli.show import whole
 from remit.cli.watch import Watch
 from remit.model.event import Event, Kind
 from remit.model.ids import TaskId
+from remit.model.proof import is_unverified, proof_of
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.settings import Settings
@@ -62,3 +64,5 @@ def _result(tx: Tx, task: Task) -> None:
         out.line(body)
     if not sent:
         out.line(task.tool_output or "")
+    if is_unverified(task):
+        out.line(Ink(SAYS[proof_of(task)], "yellow"))

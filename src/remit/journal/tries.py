@@ -4,11 +4,13 @@ Steps are kept for good, so this is read from what was written down while it hap
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import count
 from typing import Final
 
+from remit.model import s2
 from remit.model.codec import Json, JsonMap, from_json, moment
 from remit.model.contract import ContractType, Verdict
 from remit.model.specialist import Attempt, Claim, Ended
@@ -44,9 +46,14 @@ def read(tx: Tx, task: Task) -> Tries:
     return Tries(tuple(_counted(made)), tuple(verdicts))
 
 
-def recorded(tx: Tx, task: Task) -> Task:
-    """The task as its records tell it."""
-    return with_records(task, read(tx, task))
+def builder_state(
+    tx: Tx, tasks: Sequence[Task], now: datetime, *, project: str | None = None
+) -> JsonMap:
+    """S2's `builder-state.json` of these tasks, with who tried each, as their records tell it."""
+    known = {task.id: read(tx, task) for task in tasks}
+    told = [with_records(task, known[task.id]) for task in tasks]
+    attempts = {task_id: each.attempts for task_id, each in known.items()}
+    return s2.builder_state(told, now, project=project, attempts=attempts)
 
 
 def with_records(task: Task, tries: Tries) -> Task:

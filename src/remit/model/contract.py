@@ -90,6 +90,7 @@ class Finding:
 
 
 UNPROVEN = "Not proven yet: "  # what a note begins with that tells what a check found
+NOT_DECIDED = "not verified: "  # what the note of a finding begins with that no check can decide
 DEFERRED = "deferred"  # why a criterion was skipped that will be checked when its group ends
 
 
@@ -113,6 +114,12 @@ class Verdict:
     def failed(self) -> tuple[str, ...]:
         """The criteria that were not met."""
         return tuple(f.activity for f in self.findings if f.result is Result.FAIL)
+
+    @property
+    def undecided(self) -> tuple[str, ...]:
+        """The criteria that no check could decide."""
+        skipped = (f for f in self.findings if f.result is Result.SKIPPED)
+        return tuple(f.activity for f in skipped if (f.error or "").startswith(NOT_DECIDED))
 
     def after(self, before: "Verdict") -> "Verdict":
         """The verdict on work that was checked before: how often is counted on."""

@@ -3,8 +3,9 @@
 S2 leaves a field out where the other views write null, so this is a view of its own.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Final
 
 from remit.errors import BadInput
@@ -17,6 +18,8 @@ from remit.model.contract import (
     Timing,
     Verdict,
 )
+from remit.model.ids import TaskId
+from remit.model.specialist import PROJECT, Attempt
 from remit.model.status import Status
 from remit.model.task import Task
 
@@ -61,8 +64,13 @@ def read_contract(data: Json) -> Contract:
     return from_json(Contract, {_NAMES.get(name, name): part for name, part in given.items()})
 
 
-def results_json(verdict: Verdict) -> JsonMap:
-    criteria: list[Json] = [_finding(each) for each in verdict.findings]
+def results_json(verdict: Verdict, contract: Contract | None = None) -> JsonMap:
+    """What the checks found; with the contract, each says which pattern it was about."""
+    patterns = _patterns(contract)
+    criteria: list[Json] = [
+        _finding(each, next(patterns.get(each.activity, iter(())), None))
+        for each in verdict.findings
+    ]
     return _said(
         {
             "overall": verdict.overall.value,
@@ -72,10 +80,19 @@ def results_json(verdict: Verdict) -> JsonMap:
     )
 
 
-def _finding(finding: Finding) -> JsonMap:
+def _patterns(contract: Contract | None) -> dict[str, Iterator[str | None]]:
+    """The patterns of each activity, in their order: findings come in the same."""
+    found: dict[str, list[str | None]] = {}
+    for each in contract.criteria if contract else ():
+        found.setdefault(each.activity, []).append(each.pattern)
+    return {activity: iter(patterns) for activity, patterns in found.items()}
+
+
+def _finding(finding: Finding, pattern: str | None) -> JsonMap:
     return _said(
         {
             "activity": finding.activity,
+            "pattern": pattern,
             "status": finding.result.value,
             "error": finding.error,
             "attempts": finding.attempts,
@@ -83,36 +100,77 @@ def _finding(finding: Finding) -> JsonMap:
     )
 
 
-def builder_state(tasks: Sequence[Task], now: datetime, *, project: str | None = None) -> JsonMap:
-    """`builder-state.json` of these tasks: contract and results stand on each, never beside it."""
+def builder_state(
+    tasks: Sequence[Task],
+    now: datetime,
+    *,
+    project: str | None = None,
+    attempts: Mapping[TaskId, Sequence[Attempt]] = MappingProxyType({}),
+) -> JsonMap:
+    """`builder-state.json` of these tasks: contract and results stand on each, never beside it.
+
+    `attempts` says for each task who tried it.
+    """
     current = next((task for task in tasks if task.status in _NOW), None)
-    every: list[Json] = [task_json(task) for task in tasks]
-    advice: list[Json] = [_advice(task) for task in tasks if _is_advice(task)]
+    every: list[Json] = [task_json(task, attempts.get(task.id, ())) for task in tasks]
+    advice: list[Json] = [
+        _advice(task, attempts.get(task.id, ())) for task in tasks if _is_advice(task)
+    ]
     return _said(
         {
             "project": project,
             "updatedAt": stamp(now),
-            "currentTask": task_json(current) if current else None,
+            "currentTask": task_json(current, attempts.get(current.id, ())) if current else None,
             "tasks": every,
             "advisoryTasks": advice,
         }
     )
 
 
-def task_json(task: Task) -> JsonMap:
+def task_json(task: Task, attempts: Sequence[Attempt] = ()) -> JsonMap:
     """One task as S2 hands it over."""
     findings = task.verdict.findings if task.verdict else ()
+    checked = max((each.attempts for each in findings), default=0)
+    history: list[Json] = [_attempt(each) for each in attempts]
     return _said(
         {
             "taskId": task.id,
             "description": task.title,
             "status": task.status.value,
-            "assignedAgent": task.assigned_agent,
-            "attempts": max((each.attempts for each in findings), default=0),
+            "assignedAgent": _agent(task, attempts),
+            "attempts": max(checked, _tries(task, attempts)),
+            "attemptHistory": history or None,
             "startedAt": _at(task.started_at),
             "completedAt": _at(task.completed_at),
             "verificationContract": contract_json(task.contract) if task.contract else None,
-            "verificationResults": results_json(task.verdict) if task.verdict else None,
+            "verificationResults": (
+                results_json(task.verdict, task.contract) if task.verdict else None
+            ),
+        }
+    )
+
+
+def _tries(task: Task, attempts: Sequence[Attempt]) -> int:
+    """How often it was tried: by specialists, else once in each round that the brain began."""
+    return len(attempts) or (task.round + 1 if task.started_at else 0)
+
+
+def _agent(task: Task, attempts: Sequence[Attempt]) -> str | None:
+    """Who worked on it last; before anybody did, whoever is named, if a project is not."""
+    if attempts:
+        return attempts[-1].agent
+    named = task.assigned_agent
+    return None if named is None or named.startswith(PROJECT) else named
+
+
+def _attempt(attempt: Attempt) -> JsonMap:
+    return _said(
+        {
+            "agent": attempt.agent,
+            "outcome": attempt.outcome.value,
+            "error": attempt.error,
+            "startedAt": stamp(attempt.started_at),
+            "endedAt": stamp(attempt.ended_at),
         }
     )
 
@@ -121,12 +179,14 @@ def _is_advice(task: Task) -> bool:
     return task.contract is not None and task.contract.type is ContractType.ADVISORY
 
 
-def _advice(task: Task) -> JsonMap:
+def _advice(task: Task, attempts: Sequence[Attempt]) -> JsonMap:
     return _said(
         {
             "taskId": task.id,
             "description": task.title,
             "status": task.status.value,
+            "assignedAgent": _agent(task, attempts),
+            "attempts": _tries(task, attempts),
             "completedAt": _at(task.completed_at),
             "output": task.result_summary,
         }

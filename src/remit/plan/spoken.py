@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
+from remit.language.numbers import CARDINALS
+
 _NAMES: Final = {
     "en": ("English", "english englisch englische inglés ingles"),
     "de": ("German", "german deutsch deutsche alemán aleman"),
@@ -31,14 +33,8 @@ _NAMES: Final = {
 LANGUAGES: Final[Mapping[str, tuple[str, str]]] = {
     word: (code, name) for code, (name, said) in _NAMES.items() for word in said.split()
 }
-_NUMBERS: Final = (
-    "one|ein|eine|einen|einem|un|una two|zwei|dos three|drei|tres four|vier|cuatro five|fünf|cinco"
-    " six|sechs|seis seven|sieben|siete eight|acht|ocho nine|neun|nueve ten|zehn|diez"
-    " eleven|elf|once twelve|zwölf|doce"
-)
-_SAID: Final[Mapping[str, int]] = {
-    word: value for value, group in enumerate(_NUMBERS.split(), 1) for word in group.split("|")
-}
+_MOST: Final = 20  # "hundred" and its like are rarely meant to the last
+_SAID: Final = {name: value for name, value in CARDINALS.items() if 0 < value <= _MOST}
 NUMBER: Final = r"\d{1,5}|" + "|".join(sorted(_SAID, key=len, reverse=True))
 
 

@@ -13,6 +13,7 @@ from typing import Final
 
 from remit.model.contract import Criterion
 from remit.model.plan import Clause
+from remit.plan.counted import counted
 from remit.plan.items import items
 from remit.plan.spoken import LANGUAGES, NUMBER, number
 
@@ -67,23 +68,20 @@ _COUNTED: Final = {
     "characters": "character characters zeichen caracteres",
     "sentences": "sentence sentences satz sätze sätzen frase frases oraciones",
     "paragraphs": "paragraph paragraphs absatz absätze absätzen párrafo párrafos",
-    "items": "items ideas tips suggestions options examples questions reasons points bullets "
-    "headlines titles facts problems names ideen tipps buchtipps vorschläge beispiele fragen "
-    "gründe gründen punkte punkten stichpunkte überschriften titel fakten consejos sugerencias "
-    "opciones ejemplos preguntas razones puntos titulares títulos datos",
 }
 _UNITS: Final = {word: unit for unit, words in _COUNTED.items() for word in words.split()}
 _UNIT: Final = "|".join(_UNITS)
+_LIMIT: Final = (
+    r"(?:\b(?P<how>under|below|at most|no more than|not more than|max\.?|maximum|up to|less than"
+    r"|fewer than|within|höchstens|maximal"
+    r"|unter|bis zu|weniger als|menos de|como máximo|máximo|hasta|at least|no less than"
+    r"|more than|over|mindestens|mehr als|al menos"
+    r"|como mínimo|más de|about|around|roughly|approximately|some|etwa|ungefähr|rund|circa|ca\."
+    r"|unas|unos|aproximadamente|alrededor de)\s+)?(?:(?P<least>\d{1,5})\s*(?:-|–|to|bis|a)\s*)?"
+)
+_HOW: Final = re.compile(_LIMIT + "$", re.IGNORECASE)
 _COUNT: Final = re.compile(
-    rf"(?:\b(?P<how>under|below|at most|no more than|not more than|max\.?|maximum|up to|less than"
-    rf"|fewer than|within|höchstens|maximal"
-    rf"|unter|bis zu|weniger als|menos de|como máximo|máximo|hasta|at least|no less than"
-    rf"|more than|over|mindestens|mehr als|al menos"
-    rf"|como mínimo|más de|about|around|roughly|approximately|some|etwa|ungefähr|rund|circa|ca\."
-    rf"|unas|unos|aproximadamente|alrededor de)\s+)?"
-    rf"(?:(?P<least>\d{{1,5}})\s*(?:-|–|to|bis"
-    rf"|a)\s*)?\b(?P<most>{NUMBER})[\s-]+(?:\w+\s+)?(?P<unit>{_UNIT})\b",
-    re.IGNORECASE,
+    rf"{_LIMIT}\b(?P<most>{NUMBER})[\s-]+(?:\w+\s+)?(?P<unit>{_UNIT})\b", re.IGNORECASE
 )
 _BELOW: Final = re.compile(
     r"under|below|at most|no more|not more|max|up to|less|fewer|within|höchst|unter|bis zu"
@@ -183,6 +181,7 @@ def criteria(
         *_length(asked),
         *_form(asked, channels),
         *_mentions(asked),
+        Criterion("request", "It keeps to the request: its subject, figures, dates and names"),
         Criterion("no-placeholder", "Nothing is left to be filled in"),
         Criterion("no-padding", "Nothing is said twice"),
     )
@@ -227,14 +226,30 @@ def _length(asked: str) -> Iterator[Criterion]:
         around = asked[max(0, found.start() - 12) : found.end() + 14]
         if unit not in seen and not _EACH.search(around):
             seen.add(unit)
-            pattern = f"{_bounds(found, unit)} {unit}"
+            bounds = _bounds(found["how"], found["least"], number(found["most"]), unit)
+            pattern = f"{bounds} {unit}"
             yield Criterion("length", f"It has {found.group(0).strip()}", pattern)
+    yield from _entries(asked)
 
 
-def _bounds(found: re.Match[str], unit: str) -> str:
-    most, how = number(found["most"]), found["how"] or ""
-    if found["least"]:
-        return f"{found['least']}-{most}"
+def _entries(asked: str) -> Iterator[Criterion]:
+    """How many things are to be listed."""
+    found = counted(asked)
+    if found is None or _EACH.search(asked[max(0, found.start - 12) : found.end + 14]):
+        return
+    how = _HOW.search(asked[: found.start])
+    bounds = _bounds(
+        how["how"] if how else "", how["least"] if how else None, found.number, "items"
+    )
+    said = asked[how.start() if how else found.start : found.end].strip()
+    perhaps = "" if found.sure else "perhaps "
+    yield Criterion("length", f"It has {said}", f"{perhaps}{bounds} items")
+
+
+def _bounds(how: str | None, least: str | None, most: int, unit: str) -> str:
+    how = how or ""
+    if least:
+        return f"{least}-{most}"
     if _ABOVE.match(how):
         return f">={most}"
     # "In two sentences" is a bound; how many there are is a matter of full stops.

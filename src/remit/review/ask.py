@@ -10,6 +10,7 @@ from remit.model.lesson import Drafted, Lesson
 from remit.model.permit import Permission, Reach
 from remit.model.reply import Ask, Hold, Reply, ToolCall
 from remit.model.review import FIX, LESSON, MERGE, SEND, WORK, Review
+from remit.model.specialist import PROJECT
 from remit.model.status import Reason, Status
 from remit.model.task import Task
 
@@ -124,14 +125,18 @@ def permission(task: Task, delivery: Delivery, reach: Reach, body: str, why: str
 
 
 def unproven(task: Task, why: str, evidence: str) -> Review:
-    """The work does not meet its contract and the fixes are used up, or it cannot be checked."""
+    """The work does not meet its contract and the fixes are used up, or it cannot be checked.
+
+    Code that is accepted is kept and merged before anything is sent.
+    """
+    code = (task.assigned_agent or "").startswith(PROJECT)
     return Review(
         task_id=task.id,
         key=unproven_key(task),
         reason=Reason.VERIFICATION,
         question=f"Not proven: {why}. Accept it as it is, send it back, or decline?",
         evidence=evidence,
-        resume_to=Status.DELIVERING if task.delivery else Status.RUNNING,
+        resume_to=Status.DELIVERING if task.delivery and not code else Status.RUNNING,
     )
 
 

@@ -117,9 +117,10 @@ async def _proven(piece: Piece) -> Proven | Outcome:
         left = await steps.do(f"look:{n}", desk.look, tree)
         tried, verdict = tables.sober(tried, left, plan.contract), None
         if tried.claim.outcome is Ended.SUCCESS:
-            verdict = await _checked(str(n), last, left, piece)
-            if verdict is None or verdict.passed:
-                return Proven(left, tried.claim.text, verdict)
+            judged = await _judged(str(n), last, left, tried.claim.text, piece)
+            if isinstance(judged, Proven):
+                return judged
+            verdict = judged
         course, last = course.after(tried, left, verdict), verdict or last
         if tried.claim.outcome is Ended.NEEDS_OWNER:
             allowed = await _permitted(n, tried, course, steps)
@@ -187,6 +188,32 @@ async def _checked(place: str, last: Verdict, left: Left, piece: Piece) -> Verdi
 _MOVED = Finding("workspace", Result.FAIL, "files were changed while they were checked")
 
 
+async def _judged(
+    place: str, last: Verdict, left: Left, said: str, piece: Piece
+) -> Proven | Verdict:
+    """Work that may be kept, or what the checks found wrong with it."""
+    if accepted := await _accepted(place, left, piece):
+        return accepted
+    verdict = await _checked(place, last, left, piece)
+    return Proven(left, said, verdict) if verdict is None or verdict.passed else verdict
+
+
+async def _accepted(place: str, left: Left, piece: Piece) -> Proven | None:
+    """Work whose check broke and that the owner accepted as it is; it is not checked again."""
+    steps = piece.steps
+    if left.refused or steps.has(f"verify:{place}"):
+        return None
+    decision = await steps.decided(ask.unproven_key(steps.task))
+    return await _taken(place, left, decision.text or "", piece) if decision else None
+
+
+async def _taken(place: str, left: Left, word: str, piece: Piece) -> Proven:
+    """The owner takes it unproven: what was not checked is owed, with the reason."""
+    owed = (piece.steps.task, left.paths, Owes.SKIP, word)
+    await piece.steps.do(f"owe:{place}", piece.bench.owe, *owed)
+    return Proven(left, f"{TAKEN}{word}", None)
+
+
 async def _by_hand(n: int, choice: Exhausted, last: Verdict, piece: Piece) -> Proven | Outcome:
     """Nobody is left: the owner has it tried anew, does it himself, or takes it unproven."""
     tree, desk, steps = piece.tree, piece.bench.desk, piece.steps
@@ -199,13 +226,11 @@ async def _by_hand(n: int, choice: Exhausted, last: Verdict, piece: Piece) -> Pr
             return Wait(question)
         left = await steps.do(f"look:{place}", desk.look, tree)
         if decision.answer is Answered.DROP and not left.refused:
-            owed = (steps.task, left.paths, Owes.SKIP, decision.text or "")
-            await steps.do(f"owe:{place}", piece.bench.owe, *owed)
-            return Proven(left, f"{TAKEN}{decision.text or ''}", None)
-        verdict = await _checked(place, last, left, piece)
-        if verdict is None or verdict.passed:
-            return Proven(left, "Done by the owner.", verdict)
-        choice, last = replace(choice, why=f"It is not proven yet: {verdict.complaint}."), verdict
+            return await _taken(place, left, decision.text or "", piece)
+        judged = await _judged(place, last, left, "Done by the owner.", piece)
+        if isinstance(judged, Proven):
+            return judged
+        choice, last = replace(choice, why=f"It is not proven yet: {judged.complaint}."), judged
     raise AssertionError  # pragma: no cover - count() does not end
 
 

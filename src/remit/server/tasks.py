@@ -8,7 +8,7 @@ from typing import Final
 
 from remit.errors import BadInput
 from remit.journal import transcript, tries
-from remit.model import codec, rrule, s2
+from remit.model import codec, rrule
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap
 from remit.model.contract import Contract, Criterion
@@ -153,8 +153,8 @@ async def vouch(call: Call) -> Answer:
 
 async def builder_state(call: Call) -> Answer:
     """The contract of a task and what the checks found, as S2's builder-state.json."""
-    task = await call.house.db.read(_recorded, call.task_id)
-    return Answer(s2.builder_state([task], call.house.clock.now()))
+    now = call.house.clock.now()
+    return Answer(await call.house.db.read(_builder_state, call.task_id, now))
 
 
 async def detail(call: Call) -> tuple[str, JsonMap]:
@@ -250,8 +250,8 @@ def _log(tx: Tx, task_id: TaskId, after: int, limit: int) -> list[Event]:
     return events.of_task(tx, task_id, after, limit)
 
 
-def _recorded(tx: Tx, task_id: TaskId) -> Task:
-    return tries.recorded(tx, tasks.get(tx, task_id))
+def _builder_state(tx: Tx, task_id: TaskId, now: datetime) -> JsonMap:
+    return tries.builder_state(tx, [tasks.get(tx, task_id)], now)
 
 
 def _detail(tx: Tx, task_id: TaskId) -> _Detail:

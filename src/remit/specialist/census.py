@@ -10,6 +10,7 @@ from remit.bubblewrap import find
 from remit.settings.projects import Project
 from remit.settings.specialists import Kind, Specialist
 from remit.specialist.abstract_sockets import can_hide
+from remit.specialist.chain import NOBODY
 
 OWN: Final = "brain"  # a specialist even if nobody named it
 
@@ -35,13 +36,15 @@ def projects(
     known: Mapping[str, Project],
     specialists: Mapping[str, Specialist],
     kinds: Callable[[Project], Collection[str]],
+    *,
+    thinks: bool,
 ) -> Iterator[Stand]:
     """Each project: whether its folder is there, under git, and who works on it.
 
-    `kinds` says which kinds of work its rules tell apart.
+    `kinds` says which kinds of work its rules tell apart; `thinks` whether there is a model.
     """
     for name, each in known.items():
-        stand = _project(name, each, specialists)
+        stand = _project(name, known, specialists, thinks=thinks)
         yield _chained(stand, each, kinds(each)) if stand.verdict == "ok" else stand
 
 
@@ -51,7 +54,28 @@ def specialists(known: Mapping[str, Specialist], path: str | None) -> Iterator[S
         yield _specialist(name, each, path)
 
 
-def _project(name: str, project: Project, known: Mapping[str, Specialist]) -> Stand:
+def workers(name: str, projects: Mapping[str, Project], known: Collection[str]) -> tuple[str, ...]:
+    """Who works on a project: those that it names, else those that no other project has named.
+
+    The brain is nobody's own.
+    """
+    mine = projects[name]
+    if mine.specialists:
+        return mine.specialists
+    others = {one for key, each in projects.items() if key != name for one in _named(each)}
+    own = {OWN, *_named(mine)}
+    return tuple(each for each in known if each in own or each not in others)
+
+
+def _named(project: Project) -> list[str]:
+    chained = (one for line in project.lines.values() for one in line)
+    return list(dict.fromkeys((*project.specialists, *chained)))
+
+
+def _project(
+    name: str, projects: Mapping[str, Project], known: Mapping[str, Specialist], *, thinks: bool
+) -> Stand:
+    project = projects[name]
     folder, table = Path(project.path).expanduser(), f"[projects.{name}] in settings.toml"
     place = str(folder)
     if not folder.is_dir():
@@ -59,14 +83,17 @@ def _project(name: str, project: Project, known: Mapping[str, Specialist]) -> St
     if not (folder / ".git").exists():
         todo = f"Run `git init` there and commit, or mend path under {table}."
         return Stand(name, "fail", "the folder is no git repository", place, todo)
-    named = [*project.specialists, *(one for line in project.lines.values() for one in line)]
-    missing = [each for each in dict.fromkeys(named) if each not in known and each != OWN]
+    missing = [each for each in _named(project) if each not in known and each != OWN]
     if missing:
         said = f"nobody is called {', '.join(missing)}"
         todo = f"Name them as [specialists.{missing[0]}], or mend specialists under {table}."
         return Stand(name, "fail", said, place, todo)
-    people = ", ".join(project.specialists or (*known, *(() if OWN in known else (OWN,))))
-    return Stand(name, "ok", f"worked on by {people}", place)
+    people = workers(name, projects, list(dict.fromkeys((*known, OWN))))
+    needs_model = {OWN, *(one for one, each in known.items() if each.kind is Kind.BRAIN)}
+    able = [each for each in people if thinks or each not in needs_model]
+    if not able:
+        return Stand(name, "fail", "nobody can work on it", place, NOBODY)
+    return Stand(name, "ok", f"worked on by {', '.join(able)}", place)
 
 
 def _chained(stand: Stand, project: Project, kinds: Collection[str]) -> Stand:

@@ -29,6 +29,11 @@ RATE_DELAYS: Final = (30.0, 60.0, 120.0)
 MOST_FIXES: Final = 3  # of one criterion, by one specialist
 MOST_TRIES: Final = 10  # of one specialist, whatever becomes of them
 MOST_ASKED: Final = 20  # questions to the owner, from one specialist
+AGENT_WAY: Final = "name a coding agent under [specialists.NAME] in settings.toml"
+NOBODY: Final = (
+    f"Nobody is set up who can do this: {AGENT_WAY}, or set a language model under [brain], "
+    "which can do it, too."
+)
 _NO_ERROR: Final = (Ended.RATE_LIMIT, Ended.NEEDS_OWNER)  # the same again proves nothing
 
 
@@ -169,7 +174,7 @@ def _other(who: Sequence[str], attempts: Sequence[Attempt]) -> Other | Exhausted
     if left:
         return Other(left[0])
     if not tried:
-        return Exhausted("No specialist is set up who can do this; name one in [specialists].")
+        return Exhausted(NOBODY)
     return Exhausted("Everybody who can do this has tried.", told(attempts))
 
 

@@ -144,9 +144,10 @@ class Desk:
 
     def follow(self, task: Task, course: Course, contract: Contract | None) -> Next:
         """Who works next, of those who are for such work."""
-        able = {name: each.capabilities for name, each in self._people.items()}
         shop, needs = self.shop(task), chain.kinds(contract)
-        chains = {**shop.chains, chain.ANY_KIND: shop.chain or tuple(able)}
+        chains = {**shop.chains, chain.ANY_KIND: shop.chain}
+        mine = {name for names in chains.values() for name in names}
+        able = {n: each.capabilities for n, each in self._people.items() if n in mine}
         who = chain.line(chains, needs, able)
         if not who and needs and able:
             what = ", ".join(sorted(needs))

@@ -2,14 +2,17 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 from remit.errors import Conflict, Failed, RemitError
 from remit.model.codec import Json, JsonMap
 from remit.model.reply import Prompt, Reply, Tool, ToolCall, ToolResult
 from remit.model.specialist import Claim, Ended, Job
+from remit.model.status import Reason
 from remit.ports import Brain, OnText, Permit
 from remit.specialist import failures
+from remit.specialist.chain import AGENT_WAY
 from remit.specialist.files import Files
 
 MOST_TURNS: Final = 80
@@ -63,6 +66,8 @@ class OwnSpecialist:
         """No thread is kept that another job could go on with: the next one is told everything."""
         if reply.ask is not None:
             asked = reply.ask
+            if asked.reason is Reason.AUTH:  # there is a way without a model, too
+                asked = replace(asked, question=f"{asked.question} Or {AGENT_WAY}.")
             return Claim(reply.text, Ended.NEEDS_OWNER, error=asked.question, asks=asked)
         if reply.flaw is not None:
             return Claim(reply.text, Ended.BAD_OUTPUT, error=reply.flaw)

@@ -13,6 +13,7 @@ from remit.model.ids import TaskId, task_id
 from remit.specialist.git import Where
 from remit.specialist.kept import REPOSITORY
 from remit.system.files import write_atomic
+from remit.system.installed import UNTRACKED
 
 SHA: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 # In the house's repository: which worktrees are ready, and our indexes. Not `remit`: there git
@@ -128,6 +129,8 @@ def configure(repo: Path, form: str) -> None:
     more = "[extensions]\n\tobjectFormat = sha256\n" if version else ""
     _set(repo / "config", _CONFIG.format(version=version) + more)
     (repo / "config.worktree").unlink(missing_ok=True)
+    (repo / "info").mkdir(exist_ok=True)
+    _set(repo / "info/exclude", "".join(f"{each}\n" for each in UNTRACKED))
     (repo / _NOTES).mkdir(exist_ok=True)
 
 

@@ -13,8 +13,9 @@ from typing import Final, Protocol, TypeAlias
 
 from remit.errors import BadInput
 from remit.model.codec import from_json
-from remit.model.contract import Criterion, Evidence, Finding, Result
+from remit.model.contract import NOT_DECIDED, Criterion, Evidence, Finding, Result
 from remit.model.task import Task
+from remit.ports import Check
 from remit.verify.exhibit import Sheet, Unshown, sheets, shown
 from remit.verify.rubric import Rubric
 
@@ -24,6 +25,7 @@ Nonce: TypeAlias = Callable[[], str]
 UNREADABLE: Final = "the critic's answer could not be read"
 _TRIES: Final = 2
 _LEAST_QUOTE: Final = 6
+_MOST_REQUEST: Final = 4_000  # characters
 _FENCED: Final = re.compile(r"\s*```(?:json)?\s*\n(.*)\n```\s*", re.DOTALL)
 _TO_CRITIC: Final = re.compile(
     r"\b(?:ignore|disregard|forget)\b.{0,40}\b(?:rubric|rules?|instructions?|above|previous|critic)\b"
@@ -101,6 +103,46 @@ class CriticCheck:
             if not judged.passed:
                 return Finding("critic", Result.FAIL, _complaint(rubric, sheet, judged))
         return Finding("critic", Result.PASS)
+
+
+class CheckWithCritic:
+    """Asks a critic about what a check of a text could not decide.
+
+    What the critic cannot judge either stays as the check left it: not verified.
+    """
+
+    def __init__(self, check: Check, critic: Critic) -> None:
+        self._check = check
+        self._critic = critic
+
+    async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
+        found = await self._check.check(task, criterion, evidence)
+        doubt = found.error or ""
+        if found.result is not Result.SKIPPED or not doubt.startswith(NOT_DECIDED):
+            return found
+        rubric = _rubric_of_doubt(task, criterion, doubt.removeprefix(NOT_DECIDED))
+        pages = sheets(evidence)
+        # Only a text that fits on one sheet: of a part nobody can say that something is missing.
+        if isinstance(pages, Unshown) or len(pages) != 1:
+            return found
+        judged = await self._critic.judge(rubric, pages[0])
+        if judged is None:
+            return found
+        if judged.passed:
+            return Finding(found.activity, Result.PASS, f"a critic judged: {doubt}")
+        why = _complaint(rubric, pages[0], judged)
+        return Finding(found.activity, Result.FAIL, f"a critic judged: {why}")
+
+
+def _rubric_of_doubt(task: Task, criterion: Criterion, doubt: str) -> Rubric:
+    request = " ".join((task.request.text if task.request else task.instructions).split())
+    rules = {
+        "subject": "It is what the request asks for, and about that.",
+        "facts": "No figure, date or name of the request is another in it.",
+        criterion.activity: f"{criterion.description}. Look at this: {doubt}.",
+    }
+    reads = f"whether it keeps to this request: {request[:_MOST_REQUEST]!r}"
+    return Rubric(criterion.activity, reads, rules)
 
 
 def prompt(rubric: Rubric, sheet: Sheet, fence: str) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from remit.errors import BadInput
+from remit.system.installed import UNTRACKED
 
 MOST: Final = 16 * 1024 * 1024  # bytes of a file that are compared
 _SECONDS: Final = 60
@@ -36,8 +37,9 @@ def is_one(workspace: Path) -> bool:
 
 
 def files(workspace: Path) -> tuple[str, ...]:
-    """What git tracks there or would: not what it is told to ignore."""
-    said = _git(workspace, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    """What git tracks there or would: not what it is told to ignore, nor what was installed."""
+    apart = (f"--exclude={each}" for each in UNTRACKED)
+    said = _git(workspace, "ls-files", "-z", "--cached", "--others", "--exclude-standard", *apart)
     return tuple(sorted(set(_names(said))))
 
 

@@ -28,14 +28,15 @@ from remit.plan import activities, contract, written
 from remit.plan.activities import Activities, Paper
 from remit.plan.contract import Asked, Drafted
 from remit.plan.files import mentioned
-from remit.ports import Check
+from remit.ports import Brain, Check
 from remit.run.rooms import Bench
 from remit.settings import Settings, Tools
-from remit.specialist import desk
+from remit.specialist import census, desk
 from remit.specialist.desk import Desk, Left, Shop
 from remit.specialist.tree import Worktree
 from remit.specialist.worktree import Worktrees
-from remit.verify.critic import BrainCritic, CriticCheck
+from remit.verify.critic import Asked as Asking
+from remit.verify.critic import BrainCritic, CheckWithCritic, CriticCheck
 from remit.verify.rubric import packaged
 from remit.verify.verdict import Verifier
 from remit.verify.written import CHECKS
@@ -116,8 +117,13 @@ def papers_of(settings: Settings, project: str | None) -> list[Paper]:
 
 
 def checks(ground: Ground) -> dict[str, Check]:
-    """Every check of a text."""
-    return {**CHECKS, "critic": _critic(ground)}
+    """Every check of a text. Where a model is set, it judges what code cannot decide."""
+    mind = ground.mind(Role.THINK)
+    if mind is None:
+        return {**CHECKS, "critic": _critic(ground)}
+    critic = BrainCritic(_asking(Paying(mind, ground.purse, ground.clock)), _nonce)
+    judged = {name: CheckWithCritic(each, critic) for name, each in CHECKS.items()}
+    return {**judged, "critic": CriticCheck(critic, packaged())}
 
 
 def bench(ground: Ground, trees: Worktrees, late: Deferred) -> Bench | None:
@@ -127,7 +133,11 @@ def bench(ground: Ground, trees: Worktrees, late: Deferred) -> Bench | None:
         return None
     people = workers.people(ground)
     shops = {
-        name: Shop(str(Path(each.path).expanduser()), each.specialists, each.lines)
+        name: Shop(
+            str(Path(each.path).expanduser()),
+            census.workers(name, settings.projects, people),
+            each.lines,
+        )
         for name, each in settings.projects.items()
     }
     limits = {name: float(each.time_limit) for name, each in settings.specialists.items()}
@@ -207,20 +217,25 @@ class _Unread:
 
 def _critic(ground: Ground) -> Check:
     brain = ground.brain
-    if isinstance(brain, NoBrain) or (isinstance(brain, ModelBrain) and not brain.ready):
+    if isinstance(brain, NoBrain | ModelBrain):  # a model that is ready was chosen before
         return _Unread()
-    mind = ground.mind(Role.THINK)
-    paid = Paying(mind, ground.purse, ground.clock) if mind else None
+    return CriticCheck(BrainCritic(_asking(brain), _nonce), packaged())
 
+
+def _asking(brain: Brain | Paying) -> Asking:
     async def ask(text: str) -> str:
         session = f"critic:{hashlib.sha256(text.encode()).hexdigest()[:16]}"
         try:
-            reply = await (paid or brain).think(Prompt(text), session=session)
+            reply = await brain.think(Prompt(text), session=session)
         except Failed:
             return ""  # an answer that cannot be read
-        return reply.text if reply else ""
+        return reply.text if reply is not None else ""
 
-    return CriticCheck(BrainCritic(ask, lambda: secrets.token_hex(8)), packaged())
+    return ask
+
+
+def _nonce() -> str:
+    return secrets.token_hex(8)
 
 
 def _name(task: Task) -> str:

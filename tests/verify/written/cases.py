@@ -62,6 +62,20 @@ def unseen(name: str) -> tuple[Case, ...]:
     return (*true.values(), *(_lie(row, true) for row in rows if "of" in row))
 
 
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A text that keeps to its request, or does not: then `lie` names the kind."""
+
+    case: Case
+    lie: str
+
+
+@cache
+def claims(name: str) -> tuple[Claim, ...]:
+    rows = _rows(FOLDER / f"{name}.yaml")
+    return tuple(Claim(_case(row), str(row.get("lie", ""))) for row in rows)
+
+
 def task_for(ask: str) -> Task:
     """The task that a message makes, with the clauses that intake finds in it."""
     return Task(

@@ -45,7 +45,10 @@ async def test_a_language_is_known_by_its_letters_or_its_small_words(code: str) 
 async def test_of_a_short_text_nobody_can_be_sure() -> None:
     found = await look("language", "Sanur, Ubud, Kuta", pattern="de")
 
-    assert (found.result, found.error) == (Result.PASS, "too short to tell its language")
+    assert (found.result, found.error) == (
+        Result.SKIPPED,
+        "not verified: too short to tell its language",
+    )
 
 
 LIST = "Here:\n\n- one\n- two\n  - deeper\n- three\n\nBye, all of you."

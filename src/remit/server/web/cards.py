@@ -10,6 +10,7 @@ from typing import Final
 
 from remit.model.contract import (
     DEFERRED,
+    NOT_DECIDED,
     Contract,
     ContractType,
     Criterion,
@@ -326,6 +327,8 @@ def _row(criterion: Criterion, found: Finding | None, *, checking: bool) -> Row:
         kind, icon, word = ("run", "run", "running") if checking else ("idle", "pend", "not yet")
         return Row(name, says, kind, icon, word, pattern=pattern)
     kind, icon, word = _RESULTS[found.result]
+    if (found.error or "").startswith(NOT_DECIDED):
+        kind, icon, word = "idle", "eye", NOT_DECIDED.rstrip(": ")
     tries = f"{found.attempts} tries" if found.attempts > 1 else ""
     ran = found.started_at is not None and found.ended_at is not None
     took = timeline.span(found.ended_at - found.started_at) if ran else ""  # type: ignore[operator]

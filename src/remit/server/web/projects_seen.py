@@ -20,7 +20,7 @@ MARKS: Final[Mapping[str, tuple[str, str, str]]] = {
 
 async def seen(call: Call) -> dict[str, object]:
     settings = call.house.settings
-    projects, people = await asyncio.to_thread(_look, settings)
+    projects, people = await asyncio.to_thread(_look, settings, thinks=call.house.thinks)
     return {
         "projects": [(each, settings.projects[each.name]) for each in projects],
         "people": [(each, settings.specialists[each.name]) for each in people],
@@ -28,7 +28,8 @@ async def seen(call: Call) -> dict[str, object]:
     }
 
 
-def _look(settings: Settings) -> tuple[list[Stand], list[Stand]]:
+def _look(settings: Settings, *, thinks: bool) -> tuple[list[Stand], list[Stand]]:
     people = census.specialists(settings.specialists, os.environ.get("PATH"))
-    places = census.projects(settings.projects, settings.specialists, kinds(settings))
+    known = settings.projects, settings.specialists, kinds(settings)
+    places = census.projects(*known, thinks=thinks)
     return list(places), list(people)

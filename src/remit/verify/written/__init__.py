@@ -12,6 +12,7 @@ from remit.verify.written.language import Language
 from remit.verify.written.length import Length
 from remit.verify.written.mentions import Mentions
 from remit.verify.written.padding import NoPadding
+from remit.verify.written.request import KeepsToRequest
 from remit.verify.written.sources import Sources
 from remit.verify.written.unfilled import NoPlaceholder
 
@@ -24,6 +25,7 @@ CHECKS: Final[Mapping[str, Check]] = {
     "length": Length(),
     "form": Form(),
     "mentions": Mentions(),
+    "request": KeepsToRequest(),
     "no-placeholder": NoPlaceholder(),
     "no-padding": NoPadding(),
 }

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from remit.model.contract import Criterion, Evidence, Finding, Result
+from remit.language.files import words_in_all
+from remit.model.contract import NOT_DECIDED, Criterion, Evidence, Finding, Result
 from remit.model.plan import Became
 from remit.model.task import Task
 from remit.verify.written.figures import figures
@@ -20,16 +21,7 @@ from remit.verify.written.topics import QUESTIONS, SELF, THINGS, Answer, Topic, 
 from remit.verify.written.wording import STOP, entries, fold, plain, says, sentences, stem, words
 
 _NUMBERED: Final = re.compile(r"\d{1,2}[.)]\s+(?P<item>.+)")
-_ASKING: Final = """
-    find check look tell give list show get compare research name answer know send include mention
-    note point thing things want need question questions detail details new current best good three
-    two five make sure today
-    finde such suche sag sagen nenn nenne gib zeig schau prüfe prüfen herausfinden heraussuchen
-    nachsehen schauen heraus recherchiere erreiche gibt nächste drei zwei fünf heute
-    busca dime averigua encuentra calcula muestra investiga lista compara información tres dos cinco
-    hoy
-"""
-_STOP: Final = frozenset(map(fold, (*STOP, *_ASKING.split())))
+_STOP: Final = STOP | words_in_all("requests", "asking")
 _OPENER: Final = re.compile(
     r"^(?:hi|hello|dear|hallo|liebe|hola|buenos|here (?:is|are)|hier (?:ist|sind)|aqui"
     r"|i (?:looked|found|checked|compared)"
@@ -77,15 +69,16 @@ class Answers:
             return Finding("answers", Result.PASS, "nothing in the request could be told apart")
         text = plain(evidence.text)
         if not _same_language(" ".join(asked), text):
-            return Finding(
-                "answers", Result.PASS, "the answer is in another language than the request"
-            )
+            why = "the answer is in another language than the request"
+            return Finding("answers", Result.SKIPPED, NOT_DECIDED + why)
         missing, unsure = judge(asked, text)
         if missing:
             shown = "; ".join(f"“{each}”" for each in missing)
             return Finding("answers", Result.FAIL, f"not answered: {shown}")
-        note = f"perhaps not answered: {unsure[0]}" if unsure else None
-        return Finding("answers", Result.PASS, note)
+        if unsure:
+            why = f"{NOT_DECIDED}perhaps not answered: {unsure[0]}"
+            return Finding("answers", Result.SKIPPED, why)
+        return Finding("answers", Result.PASS)
 
 
 def judge(asked: Sequence[str], text: str) -> tuple[list[str], list[str]]:

@@ -140,6 +140,10 @@ class _Reckoning:
             lost = [each for each in lost if each not in found]
 
     def _follows(self, figure: Figure, known: Sequence[Figure]) -> bool:
+        told = [each for each in known if isinstance(each, Amount)]
+        return reckon.in_ratio(figure, self._text, told) or self._is_worked_out(figure, known)
+
+    def _is_worked_out(self, figure: Figure, known: Sequence[Figure]) -> bool:
         match figure:
             case Amount():
                 return self._amount(figure, known)
@@ -159,9 +163,11 @@ class _Reckoning:
         if self._counts_days(figure, known) or self._counts_years(figure):
             return True
         sentence = _sentence(self._text, figure.at, figure.end)
+        amounts = [each for each in known if isinstance(each, Amount) and not _is_year(each)]
+        if reckon.is_share(figure, [each for each in amounts if each.said in sentence]):
+            return True
         if not (self._reckons or reckon.is_fine(figure) or reckon.is_cued(sentence)):
             return False
-        amounts = [each for each in known if isinstance(each, Amount) and not _is_year(each)]
         told = reckon.told(amounts, self._text)
         basis = reckon.Basis(told, self._counts, self._columns, self._beside)
         hedged = _hedged(self._text, figure.at)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from remit.model.contract import Criterion, Evidence, Finding, Result
+from remit.model.contract import NOT_DECIDED, Criterion, Evidence, Finding, Result
 from remit.model.task import Task
 from remit.verify.written import places
 from remit.verify.written.wording import words
@@ -71,7 +71,8 @@ class Language:
             return Finding("language", Result.FAIL, f"the pattern must be one of {known}")
         found = language_of(evidence.text)
         if found is None:
-            return Finding("language", Result.PASS, "too short to tell its language")
+            why = f"{NOT_DECIDED}too short to tell its language"
+            return Finding("language", Result.SKIPPED, why)
         if found == wanted:
             return Finding("language", Result.PASS)
         return Finding("language", Result.FAIL, f"it is in {NAMES[found]}, not in {NAMES[wanted]}")
@@ -94,3 +95,13 @@ def language_of(text: str) -> str | None:
     first, second, *_ = sorted(counts, key=lambda code: -counts[code])
     sure = counts[first] >= max(_LEAST_SMALL, _AHEAD * counts[second])
     return first if sure else None
+
+
+def likely_language(text: str) -> str | None:
+    """The language with the most small words in a text, however short; None if two have as many."""
+    said = [word.casefold() for word in words(text)]
+    counts = sorted(
+        ((sum(word in _SMALL[code] for word in said), code) for code in _SMALL), reverse=True
+    )
+    (most, code), (second, _) = counts[:2]
+    return code if most > second else None

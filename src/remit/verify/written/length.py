@@ -2,25 +2,37 @@
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
-from remit.model.contract import Criterion, Evidence, Finding, Result
+from remit.model.contract import NOT_DECIDED, Criterion, Evidence, Finding, Result
 from remit.model.task import Task
 from remit.verify.written import places
 from remit.verify.written.wording import entries, paragraphs, plain, rows, sentences
 
 _PATTERN: Final = re.compile(
-    r"(?:(?P<least>\d+)\s*-\s*(?P<most>\d+)|<=\s*(?P<below>\d+)|>=\s*(?P<above>\d+)|(?P<just>\d+))"
+    r"(?P<perhaps>perhaps\s+)?(?:(?P<least>\d+)\s*-\s*(?P<most>\d+)|<=\s*(?P<below>\d+)|>=\s*(?P<above>\d+)|(?P<just>\d+))"
     r"(?:\s+(?P<unit>characters|words|sentences|paragraphs|lines|items))?"
 )
 _COUNTED: Final = re.compile(r"\w+(?:[.,:'’/@-]\w+)*")
 _ENDLESS: Final = 10**9
 _INLINE: Final = re.compile(r"[,;]\s+|\s+(?:and|or|und|oder|y|e|o)\s+")
+_HEADING: Final = re.compile(r"^#{1,6}\s+\S", re.MULTILINE)
+_SEVERAL: Final = 3  # things that a sentence can be seen to be short of
 _LIST: Final = 2  # entries that make a list
 
 
+class Tally(NamedTuple):
+    """In how many ways a text may be counted; `most` if it has no structure that tells."""
+
+    counts: tuple[int, ...]
+    most: int | None = None
+
+
 class Length:
-    """`pattern` is like `20-2000`, `<=200 words`, `>=3 sentences` or `5 items`."""
+    """`pattern` is like `20-2000`, `<=200 words`, `>=3 sentences`, `5 items` or `perhaps 5 items`.
+
+    What has no structure to count, or only perhaps must have so many, is not decided.
+    """
 
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
         del task
@@ -31,11 +43,15 @@ class Length:
         unit = found["unit"] or "characters"
         least = int(found["least"] or found["above"] or found["just"] or 0)
         most = int(found["most"] or found["below"] or found["just"] or _ENDLESS)
-        counts = COUNTS[unit](evidence.text)
-        if any(least <= count <= most for count in counts):
+        tally = COUNTS[unit](evidence.text)
+        if any(least <= count <= most for count in tally.counts):
             return Finding("length", Result.PASS)
-        wanted = (criterion.pattern or "").removesuffix(unit).strip()
-        return Finding("length", Result.FAIL, f"{counts[0]} {unit}, not {wanted}")
+        wanted = (criterion.pattern or "").removesuffix(unit).removeprefix("perhaps ").strip()
+        why = f"{tally.counts[0]} {unit}, not {wanted}"
+        too_few = tally.most is None or (tally.most < least and least >= _SEVERAL)
+        if found["perhaps"] or not too_few:
+            return Finding("length", Result.SKIPPED, NOT_DECIDED + why)
+        return Finding("length", Result.FAIL, why)
 
 
 def count_words(text: str) -> int:
@@ -43,26 +59,29 @@ def count_words(text: str) -> int:
     return len(_COUNTED.findall(places.URL.sub(" ", plain(text))))
 
 
-def _items(text: str) -> tuple[int, ...]:
-    """How many things a text lists. Where there is a list, it is what counts.
+def _items(text: str) -> Tally:
+    """How many things a text lists. Where there is a list or a table, it is what counts.
 
-    Entries may be counted over all lists, in the longest one, or on the top level alone; whichever
-    the owner meant, it is one of these. Without a list it may be rows, paragraphs, lines, sentences
-    or what commas part.
+    Entries may be counted over all lists, in the longest one, or on the top level alone; headings
+    may be what is counted; whichever the owner meant, it is one of these. Without any it may be
+    paragraphs, lines, sentences or what commas part.
     """
     found = entries(text)
+    heads = len(_HEADING.findall(text))
+    headings = (heads,) if heads >= _LIST else ()
     if len(found) >= _LIST:
         top = min(each.depth for each in found)
         level = [each for each in found if each.depth == top]
         numbered = [each for each in level if each.number is not None]
         runs = [sum(1 for _ in run) for run in _runs(text)]
-        return (len(level), len(numbered) or len(level), len(found), *runs)
+        return Tally((len(level), len(numbered) or len(level), len(found), *runs, *headings))
     if count := rows(text):
-        return (count,)
+        return Tally((count, *headings))
     lines = [line for line in text.splitlines() if line.strip()]
     inline = [len(_INLINE.split(each)) for each in sentences(text)]
-    loose = (len(paragraphs(text)), len(lines), len(sentences(text)), *inline)
-    return (max(loose), *loose, *(count - 1 for count in loose[:3]))
+    loose = (len(paragraphs(text)), len(lines), len(sentences(text)), *inline, sum(inline))
+    counts = (max(loose), *loose, *(count - 1 for count in loose[:3]), *headings)
+    return Tally(counts, max(loose))
 
 
 def _runs(text: str) -> list[list[str]]:
@@ -75,11 +94,11 @@ def _runs(text: str) -> list[list[str]]:
     return runs
 
 
-COUNTS: Final[Mapping[str, Callable[[str], tuple[int, ...]]]] = {
-    "characters": lambda text: (len(text),),
-    "words": lambda text: (count_words(text),),
-    "sentences": lambda text: (len(sentences(text)),),
-    "paragraphs": lambda text: (len(paragraphs(text)),),
-    "lines": lambda text: (sum(1 for line in text.splitlines() if line.strip()),),
+COUNTS: Final[Mapping[str, Callable[[str], Tally]]] = {
+    "characters": lambda text: Tally((len(text),)),
+    "words": lambda text: Tally((count_words(text),)),
+    "sentences": lambda text: Tally((len(sentences(text)),)),
+    "paragraphs": lambda text: Tally((len(paragraphs(text)),)),
+    "lines": lambda text: Tally((sum(1 for line in text.splitlines() if line.strip()),)),
     "items": _items,
 }

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from remit.language.numbers import NUMBER_WORDS
 from remit.verify.written.wording import fold, words
 
 _DIGITS: Final = (
@@ -47,26 +48,6 @@ _SCALES: Final[Mapping[str, tuple[float, ...]]] = {
     **dict.fromkeys(("trillion", "trillions"), (1e12, 1e18)),
     "m": (1e6, 1.0),
 }
-_ONES: Final = (
-    "zero|null|cero"
-    " one|ein|eins|eine|einen|einem|einer|first|erste|ersten|uno|un|una|primer|primero"
-    " two|zwei|dos|second|zweite|zweiten|zweit|twice|zweimal|both|beide|beiden|ambos"
-    " three|drei|tres|third|dritte|dritten four|vier|cuatro|viert five|fünf|cinco six|sechs|seis"
-    " seven|sieben|siete eight|acht|ocho nine|neun|nueve ten|zehn|diez eleven|elf|once"
-    " twelve|zwölf|doce|dozen|dutzend|docena thirteen|dreizehn|trece fourteen|vierzehn|catorce"
-    " fifteen|fünfzehn|quince sixteen|sechzehn|dieciséis seventeen|siebzehn|diecisiete"
-    " eighteen|achtzehn|dieciocho nineteen|neunzehn|diecinueve twenty|zwanzig|veinte"
-)
-_TENS: Final = (
-    "thirty|dreißig|treinta forty|vierzig|cuarenta fifty|fünfzig|cincuenta sixty|sechzig|sesenta"
-    " seventy|siebzig|setenta eighty|achtzig|ochenta ninety|neunzig|noventa hundred|hundert|cien"
-)
-SPELLED: Final[Mapping[str, int]] = {
-    fold(word): value
-    for values, names in ((range(21), _ONES), (range(30, 101, 10), _TENS))
-    for value, group in zip(values, names.split(), strict=True)
-    for word in group.split("|")
-} | {fold("half"): 2, fold("halb"): 2, fold("medio"): 2, fold("media"): 2}
 _MOST_DIGITS: Final = 40
 _GROUP: Final = 3  # digits that stand together in a large number
 _MONEY: Final = re.compile(rf"(?:{_CURRENCY})$", re.IGNORECASE)
@@ -108,7 +89,7 @@ def read(found: re.Match[str]) -> Number | None:
 
 def spelled(text: str) -> set[float]:
     """The numbers that a text writes out in words."""
-    return {float(SPELLED[key]) for word in words(text) if (key := fold(word)) in SPELLED}
+    return {float(NUMBER_WORDS[key]) for word in words(text) if (key := fold(word)) in NUMBER_WORDS}
 
 
 def _unit(sign: str) -> str:

@@ -26,7 +26,6 @@ _FILLER: Final = re.compile(
     r"|como se ha (?:mencionado|dicho)|en otras palabras|en definitiva|hoy en dia"
     r"|juega un papel (?:fundamental|importante|clave))\b"
 )
-_STOP: Final = frozenset(map(fold, STOP))
 _LEAST_WORDS: Final = 5  # a shorter sentence may well come twice
 _ALIKE: Final = 0.8
 _MOST_REPEATED: Final = 0.25  # of the words
@@ -70,7 +69,7 @@ def _meant(sentence: str) -> frozenset[str]:
     """The words that carry a sentence, figures too: two prices in one wording are two facts."""
     bare = _FILLER.sub(" ", fold(sentence))
     figures = re.findall(r"\d[\d.,:]*", bare)
-    return frozenset({*(stem(word) for word in words(bare) if word not in _STOP), *figures})
+    return frozenset({*(stem(word) for word in words(bare) if word not in STOP), *figures})
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:

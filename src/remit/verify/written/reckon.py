@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import accumulate, islice, permutations
 from typing import Final, NamedTuple
 
-from remit.verify.written.figures import Amount, figures
+from remit.verify.written.figures import Amount, Figure, figures
 from remit.verify.written.numbers import Value, spelled
 from remit.verify.written.wording import fold, sentences, words
 
@@ -26,6 +26,7 @@ _WHOLE: Final = (
     r"sum|in all|more|less|fewer|extra|saves?|saving|rises?|rose|fell|falls?|drop(?:ped|s)?|up|down"
     r"|grew|growth|mean|per|each|a year|a month|left|plus|minus|gap|twice|half|points?|spen[dt]"
     r"|paid|costs?|so|thus|that is|of which|mehr|weniger|steigt|sank|sinkt|mittel|pro|je|jahre?s?"
+    r"|times|mal|veces|ratio|verhaltnis|proporcion|razon"
     r"|monate?|ubrig|noch|zu zweit|zu dritt|unter|uber|halfte|also|das sind|davon|suma|juntos|mas"
     r"|menos|media|cada|anos?|mes|meses|resto|es decir|doble|mitad|gasto|asi que|son"
 )
@@ -56,6 +57,9 @@ _BESIDE: Final = 8
 _MOST_BESIDE: Final = 3000
 _MOST_ROWS: Final = 200
 _YEARS: Final = range(1900, 2101)
+_RATIO: Final = re.compile(r"(?<![\d:.,])(\d{1,4})\s?:\s?(\d{1,4})(?![\d:])")
+_BEFORE_RATIO: Final = 12  # characters
+_SLACK: Final = 0.005
 
 
 class Told(NamedTuple):
@@ -77,6 +81,28 @@ def is_cued(sentence: str) -> bool:
 def is_asked(words: str) -> bool:
     """Whether the owner asks for something to be reckoned; then every sentence may."""
     return _ASKED.search(fold(words)) is not None
+
+
+def is_share(wanted: Amount, parts: Sequence[Amount]) -> bool:
+    """Whether an amount is the share of two that stand beside it; that needs no saying."""
+    amounts = [amount for each in parts[-_MOST:] for amount in each.number.amounts]
+    made = [a / b * 100 for a in amounts for b in amounts if b]
+    values = wanted.number.values if wanted.number.unit == "%" else ()
+    return any(_near(value, each, None, hedged=False) for value in values for each in made)
+
+
+def in_ratio(figure: Figure, text: str, known: Sequence[Amount]) -> bool:
+    """Whether a figure is part of a ratio, 1:4, of two amounts that are told."""
+    line = text[max(0, figure.at - _BEFORE_RATIO) : figure.at + _BEFORE_RATIO]
+    at = min(figure.at, _BEFORE_RATIO)
+    here = (each for each in _RATIO.finditer(line) if each.start() <= at < each.end())
+    amounts = [amount for each in known[-_MOST:] for amount in each.number.amounts if amount]
+    quotients = [a / b for a in amounts for b in amounts]
+    for each in here:
+        one, other = int(each[1]), int(each[2])
+        if other and any(abs(one / other - made) <= made * _SLACK for made in quotients):
+            return True
+    return False
 
 
 def told(amounts: Sequence[Amount], text: str) -> list[Told]:

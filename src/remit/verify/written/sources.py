@@ -116,7 +116,7 @@ def _speaks(told: Sequence[str], source: Reading) -> bool:
     return 2 * sum(each in opening for each in told) >= len(told)
 
 
-_STOP: Final = frozenset(map(fold, STOP)) | {
+_STOP: Final = STOP | {
     "page",
     "website",
     "site",

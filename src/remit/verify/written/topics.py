@@ -5,11 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from remit.language.numbers import NUMBER_WORDS
 from remit.verify.written.figures import Amount, Dated, Figure, Lasting, Mail, Page, Phone, Timed
-from remit.verify.written.numbers import SPELLED
 from remit.verify.written.wording import STOP, fold, words
 
-_STOP: Final = frozenset(map(fold, STOP))
 Seen: TypeAlias = Callable[["Answer"], bool]
 
 
@@ -32,7 +31,7 @@ class Answer:
         """Whether it says how many; a year says nothing of the kind."""
         amounts = (each.said for each in self.figures if isinstance(each, Amount))
         some = any(not re.fullmatch(r"(?:19|20)\d\d", each) for each in amounts)
-        return some or any(fold(word) in SPELLED for word in words(self.text))
+        return some or any(fold(word) in NUMBER_WORDS for word in words(self.text))
 
     def says(self, pattern: str) -> bool:
         return re.search(rf"\b(?:{pattern})", self.folded) is not None
@@ -112,7 +111,7 @@ def _named(answer: Answer) -> bool:
     pairs = (found.groups() for found in _NAME.finditer(answer.text))
     single = _TITLED.search(answer.text) or _CAMEL.search(answer.text)
     return single is not None or any(
-        fold(first) not in _STOP and fold(last) not in _STOP for first, last in pairs
+        fold(first) not in STOP and fold(last) not in STOP for first, last in pairs
     )
 
 

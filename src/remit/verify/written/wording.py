@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from remit.language.files import words_in_all
+
 _WORD: Final = re.compile(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*")
 _SENTENCE: Final = re.compile(
     r"(?<=[^\W\d_][^\W\d_][.!?…])[\"”»’)]*\s+(?=[^\W_a-zäöüñáéíóú]|[\"“«¿¡(])"
@@ -18,63 +20,14 @@ _ROW: Final = re.compile(r"\s*\|.*\|\s*$")
 _RULE: Final = re.compile(r"\s*\|?[\s:|-]*-[\s:|-]*\|[\s:|-]*$")
 _MARKS: Final = re.compile(r"[*_`#>~]+")
 
-_STOP: Final = """
-    a an the and or but if of to in on at by for from with without about into over under after
-    before than as is are was were be been being am do does did have has had can could will
-    would shall should may might must not no yes it its this that these those there here i me
-    my you your he him his she her we us our they them their what which who whom whose when
-    where why how all any each every some such only also just so too very more most much many
-    own same please then let up out off again once both few other out per via der die das den
-    dem des ein eine einen einem einer eines und oder aber wenn von vom zu zum zur im am an auf
-    bei beim für aus mit ohne über unter nach vor als ist sind war waren sein bin bist hat
-    haben habe hatte kann können wird werden würde soll sollen muss müssen darf nicht kein
-    keine ja nein es er sie wir ihr ich mich mir mein meine meiner meinem meinen du dich dir
-    dein deine uns unser unsere euch sich sein seine dies diese dieser dieses was welche
-    welcher welches wer wen wem wann wo warum wie viele viel alle jede jeder jedes einige nur
-    auch noch schon sehr mehr bitte dann man ob bis um pro je hin daran dazu el la los las un
-    una unos unas y e o u pero si de del a al en con sin por para sobre desde hasta entre que
-    es son era fue ser estar está están ha han he hay puede pueden debe no sí lo le les se su
-    sus mi mis tu tus yo me te nos nosotros él ella ellos qué cuál cuáles quién cuándo dónde
-    cómo cuánto cuánta cuántos cuántas todo toda todos todas cada algunos muy más menos también
-    ya este esta estos estas ese esa eso porfavor favor luego
+STOP: Final = words_in_all("requests", "stop")  # as they are looked up
+ORDER_VERBS: Final = words_in_all("requests", "compose") | words_in_all("requests", "tell")
+_ALL_ENDINGS: Final = """
+    ungen aciones iciones mente ciones acion icion cion ungs tions ation tion ings ing ung ness
+    ment idos idas ados adas ieren iert ied ies edly ed ern ens est ido ida ado ada ar er ir en em
+    es as os et te e s n t a o y
 """
-STOP: Final = frozenset(_STOP.split())
-_ENDINGS: Final = (
-    *(
-        "ungen",
-        "aciones",
-        "iciones",
-        "mente",
-        "ciones",
-        "acion",
-        "icion",
-        "cion",
-        "ungs",
-        "tions",
-        "ation",
-        "tion",
-    ),
-    *("ings", "ing", "ung", "ness", "ment", "idos", "idas", "ados", "adas", "ieren", "iert"),
-    *(
-        "ied",
-        "ies",
-        "edly",
-        "ed",
-        "ern",
-        "ens",
-        "est",
-        "ido",
-        "ida",
-        "ado",
-        "ada",
-        "ar",
-        "er",
-        "ir",
-        "en",
-        "em",
-    ),
-    *("es", "as", "os", "et", "te", "e", "s", "n", "t", "a", "o", "y"),
-)
+_ENDINGS: Final = _ALL_ENDINGS.split()
 _LEAST_STEM: Final = 4
 
 

@@ -1,0 +1,142 @@
+"""Figures of a request beside those of the text: 12 May must not have become 13 May."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from remit.language.files import words_in_all
+from remit.model.contract import Evidence
+from remit.model.task import Task
+from remit.verify.written import clocks, numbers, places
+from remit.verify.written.figures import (
+    Amount,
+    Dated,
+    Figure,
+    Lasting,
+    Page,
+    Phone,
+    Timed,
+    figures,
+)
+from remit.verify.written.ground import Ground
+from remit.verify.written.grounded import invented
+from remit.verify.written.wording import fold, stem, words
+
+_HOUR: Final = 60
+_NOON: Final = 12
+_WINDOW: Final = 24
+_BEFORE: Final = 3  # words before a figure that may bound it
+
+
+def compare(
+    asked: str, evidence: Evidence, task: Task, *, composes: bool, ground: Ground
+) -> tuple[list[str], list[str]]:
+    """Figures that the text has in place of those of the request; and those that it leaves out."""
+    text = evidence.text
+    told = figures(text)
+    lost = invented(task, evidence)
+    missing = [
+        each for each in figures(asked) if _is_fact(each, asked) and not _stands(each, told, text)
+    ]
+    wrong, doubts = [], []
+    for fact in missing:
+        other = next((t for t in told if _replaces(fact, t, asked, text, lost, ground)), None)
+        if other and (composes or isinstance(fact, Dated)):
+            wrong.append(f"the request says “{_shown(fact)}”, the text “{_shown(other)}”")
+        elif composes and not _is_bare(fact):
+            doubts.append(f"“{_shown(fact)}” of the request does not occur")
+    if composes and not wrong and not evidence.read:
+        doubts += [f"“{_shown(each)}” stands nowhere in the request" for each in lost]
+    return wrong, doubts
+
+
+def _shown(figure: Figure) -> str:
+    return figure.said.rstrip(".")  # a full stop is the sentence's
+
+
+def agree(one: Figure, other: Figure) -> bool:
+    """Whether two figures of one kind mean the same, in whatever spelling."""
+    match one, other:
+        case Dated(), Dated():
+            same = any(mine.agrees(yours) for mine in one.meant for yours in other.meant)
+        case Timed(), Timed():
+            same = not set(one.minutes).isdisjoint(other.minutes)
+        case Lasting(), Lasting():
+            same = one.minutes == other.minutes
+        case Amount(), Amount():
+            units = {one.number.unit, other.number.unit} - {""}
+            equal = not set(one.number.amounts).isdisjoint(other.number.amounts)
+            same = equal and len(units) <= 1
+        case Phone(), Phone():
+            same = places.same_phone(one.digits, other.digits)
+        case Page(), Page():
+            same = one.address == other.address
+        case _:
+            same = type(one) is type(other) and fold(one.said) == fold(other.said)
+    return same
+
+
+def same_kind(one: Figure, other: Figure) -> bool:
+    if isinstance(one, Amount) and isinstance(other, Amount):
+        return one.number.unit == other.number.unit
+    return type(one) is type(other)
+
+
+def _is_fact(figure: Figure, asked: str) -> bool:
+    """Whether a figure of the request is told, not a bound: "under 30 euros" need not be said."""
+    before = [fold(each) for each in words(asked[: figure.at])[-_BEFORE:]]
+    tails = {" ".join(before[-n:]) for n in range(1, len(before) + 1)}
+    return tails.isdisjoint(words_in_all("requests", "limits"))
+
+
+def _is_bare(fact: Figure) -> bool:
+    """Whether it is a number of nothing that is measured; often it is one of the form."""
+    return isinstance(fact, Amount) and not fact.number.unit
+
+
+def _stands(fact: Figure, told: Sequence[Figure], text: str) -> bool:
+    """Whether the text has a figure of the request, in digits or in words."""
+    if any(agree(fact, each) for each in told):
+        return True
+    spelled = numbers.spelled(text)
+    bare = {a for each in told if isinstance(each, Amount) for a in each.number.amounts}
+    match fact:
+        case Timed():
+            hours = {float(m // _HOUR % n) for m in fact.minutes for n in (24, _NOON)}
+            named = not clocks.find_words(text).isdisjoint(fact.minutes)
+            stands = named or not hours.isdisjoint(spelled | bare)
+        case Dated():
+            stands = any(each.day in bare | spelled for each in fact.meant)
+        case Amount():
+            stands = not set(fact.number.amounts).isdisjoint(spelled)
+        case Lasting():
+            stands = not {float(fact.minutes), fact.minutes / _HOUR}.isdisjoint(bare | spelled)
+        case _:
+            stands = False
+    return stands
+
+
+def _replaces(
+    fact: Figure, told: Figure, asked: str, text: str, lost: Sequence[Figure], ground: Ground
+) -> bool:
+    """Whether a figure of the text is of the kind of one of the request, and nobody told it."""
+    if not same_kind(fact, told):
+        return False
+    match fact, told:
+        case Timed(), Timed():
+            return ground.times.isdisjoint(told.minutes)
+        case Amount(), Amount() if not fact.number.unit:
+            known = ground.amounts | numbers.spelled(asked)
+            return known.isdisjoint(told.number.amounts) and _same_thing(fact, told, asked, text)
+    return told in lost
+
+
+def _same_thing(fact: Amount, told: Amount, asked: str, text: str) -> bool:
+    """Whether two bare numbers count the same thing: 6 guests, 8 guests."""
+    mine, yours = (_next_word(text, figure.end) for text, figure in ((asked, fact), (text, told)))
+    return bool(mine) and mine == yours
+
+
+def _next_word(text: str, end: int) -> str:
+    found = re.match(r"[ -]([^\W\d_]{3,})", text[end : end + _WINDOW])
+    return stem(found[1]) if found else ""

@@ -1,0 +1,84 @@
+"""Figures that changed places: each stands in the source, but beside what belongs to another."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, islice
+from typing import Final
+
+from remit.language.files import words_in_all
+from remit.verify.written.facts import agree, same_kind
+from remit.verify.written.figures import Amount, Dated, Figure, Timed, figures
+from remit.verify.written.wording import STOP, fold, sentences, stem
+
+_LABEL: Final = re.compile(r"[^\W\d_]+")
+_MOST_KNOWN: Final = 1_000  # figures of all sources
+_MOST_FIGURES: Final = 60  # of a text
+_MOST_PLACES: Final = 4  # of one figure in the sources
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    figure: Figure
+    labels: frozenset[str]  # of the clause that it stands in
+    clause: int
+
+
+def find(sources: Sequence[str], text: str) -> list[str]:
+    """Pairs of figures that each stand where the other belongs."""
+    told = list(islice(_placed(text), _MOST_FIGURES))
+    known = list(islice((p for source in sources for p in _placed(source)), _MOST_KNOWN))
+    places = [[p for p in known if _same(p.figure, each.figure)][:_MOST_PLACES] for each in told]
+    swapped = (
+        (one.figure.said, other.figure.said)
+        for (one, mine), (other, yours) in combinations(zip(told, places, strict=True), 2)
+        if one.clause != other.clause
+        and same_kind(one.figure, other.figure)
+        and not agree(one.figure, other.figure)
+        and _are_swapped(one, other, mine, yours)
+    )
+    return [f"“{one}” and “{other}” have changed places" for one, other in swapped][:1]
+
+
+def _same(one: Figure, other: Figure) -> bool:
+    return same_kind(one, other) and agree(one, other)
+
+
+def _are_swapped(
+    one: Placed, other: Placed, mine: Sequence[Placed], yours: Sequence[Placed]
+) -> bool:
+    """Whether, wherever the two stand in the sources, the words beside them say so."""
+    pairs = [(a, b) for a in mine for b in yours if a.clause != b.clause]
+    whole = len(pairs) == len(mine) * len(yours)
+    return bool(pairs) and whole and all(_crossed(one, other, a, b) for a, b in pairs)
+
+
+def _crossed(one: Placed, other: Placed, mine: Placed, yours: Placed) -> bool:
+    first, second = mine.labels - yours.labels, yours.labels - mine.labels
+    right = len(first & one.labels), len(second & other.labels)
+    wrong = len(second & one.labels), len(first & other.labels)
+    return (
+        min(wrong) > 0 and wrong[0] >= right[0] and wrong[1] >= right[1] and sum(wrong) > sum(right)
+    )
+
+
+def _placed(text: str) -> Iterator[Placed]:
+    for number, clause in enumerate(_clauses(text)):
+        told = [each for each in figures(clause) if isinstance(each, Amount | Dated | Timed)]
+        labels = _labels(clause) if told else frozenset()
+        yield from (Placed(each, labels, number) for each in told)
+
+
+def _clauses(text: str) -> Iterator[str]:
+    joins = "|".join(sorted(words_in_all("requests", "joins")))
+    apart = re.compile(rf"[;,]\s+|:\s+(?=[^\W\d_])|\s+(?:{joins})\s+", re.IGNORECASE)
+    for sentence in sentences(text):
+        yield from apart.split(sentence)
+
+
+def _labels(clause: str) -> frozenset[str]:
+    """The words that say what a figure belongs to; a letter alone may name one of two things."""
+    found = _LABEL.findall(clause)
+    letters = {each for at, each in enumerate(found) if at and len(each) == 1 and each.isupper()}
+    long = {stem(each) for each in found if len(each) > 1 and fold(each) not in STOP}
+    return frozenset(letters | long)
