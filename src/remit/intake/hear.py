@@ -16,7 +16,7 @@ from remit.intake.asked import evidence, request_of
 from remit.intake.book import Contacts
 from remit.intake.conditions import find_conditions
 from remit.intake.extract import Draft, Extraction
-from remit.intake.heard import Heard, Message
+from remit.intake.heard import Heard, Message, heard_nothing
 from remit.intake.plain_reader import PlainReader
 from remit.intake.recipients import About, Book, Question
 from remit.intake.settle import settle
@@ -80,27 +80,43 @@ class Ear:
         found = await self.read(message)
         if not found.tasks:
             return Heard((), (), found.answer, found.clauses, found.questions)
-        now = self._clock.now()
-        made = [
-            self._carded(*_task(each, message, n, self._ids, now))
-            for n, each in enumerate(ledgers(found), 1)
-        ]
-        asked = [review for _, reviews in made for review in reviews]
-        stored = await self._db.write(
-            messages.entrust, [task for task, _ in made], asked, message.said_at
-        )
-        if stored[0].id != made[0][0].id:
+        made, asked = self.tasks_of(found, message, self._clock.now())
+        stored = await self._db.write(messages.entrust, made, asked, message.said_at)
+        if stored[0].id != made[0].id:
             return await self._again(message, stored)
         return Heard(tuple(stored), tuple(asked), found.answer)
 
-    async def read(self, message: Message) -> Extraction:
-        """What the message would become; nothing is stored."""
+    def tasks_of(
+        self, found: Extraction, message: Message, now: datetime, place: Task | None = None
+    ) -> tuple[list[Task], list[Review]]:
+        """The tasks that a reading makes of a message, and all questions about them.
+
+        The first takes the place of a task that is stored already, if there is one.
+        """
+        drafted = [
+            _task(each, message, n, self._ids, now) for n, each in enumerate(ledgers(found), 1)
+        ]
+        if place is not None and drafted:
+            first, ledger = drafted[0]
+            drafted[0] = replace(first, id=place.id, session_id=place.session_id), ledger
+        made = [self._carded(*each) for each in drafted]
+        return [task for task, _ in made], [review for _, asked in made for review in asked]
+
+    async def read(self, message: Message, now: datetime | None = None) -> Extraction:
+        """What the message would become, read as of `now`; nothing is stored."""
+        return await self._read_by(self._reader, message, now)
+
+    async def read_plainly(self, message: Message, now: datetime | None = None) -> Extraction:
+        """What the message would become without a model."""
+        return await self._read_by(PlainReader(), message, now)
+
+    async def _read_by(self, reader: Reader, message: Message, now: datetime | None) -> Extraction:
         admit.check_text(message.text)
-        book, now = self._contacts.book(), self._clock.now()
+        book, now = self._contacts.book(), now or self._clock.now()
         if message.home is not None:
             book = replace(book, home=message.home)
         try:
-            found = await self._reader.read(message.text, now, self._zone, book)
+            found = await reader.read(message.text, now, self._zone, book)
         except Failed:
             found = await PlainReader().read(message.text, now, self._zone, book)
         found = planned(found, message.scheduled_for, book.home, message.repeats)
@@ -132,6 +148,10 @@ class Ear:
         said = before[0].request
         if said is None or said.text != message.text:
             raise KeyReused(message.source.ref)
+        if before[0].status is Status.CANCELLED:
+            record = await self._db.read(messages.reading_record, before[0])
+            if (nothing := heard_nothing(record)) is not None:
+                return nothing
         asked = await self._db.read(messages.questions, before)
         return Heard(tuple(before), tuple(asked))
 

@@ -83,6 +83,25 @@ def model_reader(ground: Ground) -> QualifiedReader | None:
     return QualifiedReader(reader, mind.label, ExamFile(ground.settings.home))
 
 
+def is_read_by_model(ground: Ground, model: QualifiedReader | None) -> bool:
+    """Whether messages are read by a model that passed the exam.
+
+    A command that opens the house without its brain leaves the reading to who has it.
+    """
+    if model is not None or not isinstance(ground.brain, NoBrain):
+        return model is not None and model.leads
+    results = ExamFile(ground.settings.home)
+    if not results.any_qualifies:
+        return False
+    try:
+        brain = brain_of(ground.settings)
+    except BadInput:
+        return False
+    mind = brain.as_role(Role.EXTRACT) if isinstance(brain, ModelBrain) else None
+    result = results.result(mind.label) if mind is not None and mind.ready else None
+    return result is not None and result.qualifies
+
+
 def reader(ground: Ground, model: QualifiedReader | None) -> Reader:
     """Who reads a message: a model that qualifies, else the closed patterns."""
     return CommandReader(model or PlainReader(), ground.settings.commands)

@@ -106,6 +106,12 @@ class ExamFile:
     def __init__(self, home: Path) -> None:
         self._path = home / FILE
 
+    @property
+    def any_qualifies(self) -> bool:
+        """Whether any model that took this exam passed it."""
+        results = (self.result(model) for model in self._kept())
+        return any(each is not None and each.qualifies for each in results)
+
     def result(self, model: str) -> ExamResult | None:
         """The result of a model in this very exam; None if it has not been taken."""
         kept = self._kept().get(model)
