@@ -9,6 +9,7 @@ from remit.intake.extract import Draft, Extraction
 from remit.intake.lexicon.shape import Talk
 from remit.intake.recipients import About, Question
 from remit.model.codec import Json, JsonMap, from_json, stamp, to_json
+from remit.model.conversation import TalkContext, TurnOrder
 from remit.model.delivery import Delivery
 from remit.model.ids import TaskId
 from remit.model.plan import Clause, Gap
@@ -31,6 +32,7 @@ class Message:
     home: str | None = None  # the channel by which the owner is answered; else the book's
     taint: Taint = Taint.OWNER  # less, if others' words came along with his
     said_at: datetime | None = None  # if that may be long ago
+    talk: TalkContext | None = None  # what it may be about, if it is a turn of a conversation
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class Heard:
     clauses: tuple[Clause, ...] = ()
     unasked: tuple[Question, ...] = ()
     alike: tuple[str, ...] = ()  # a sentence for each task that looks like another
+    order: TurnOrder | None = None  # it is about a task that is there, or an open question
 
     @property
     def reading(self) -> TaskId | None:

@@ -126,7 +126,7 @@ def _message(task: Task) -> Message:
 def _nothing(found: Extraction) -> str:
     if found.questions:
         return " ".join(each.sentence for each in found.questions)
-    return f"Nothing was done: this is {_SORTS.get(found.answer, 'no request')}."
+    return f"Nothing was done: this is {_SORTS.get(found.answer or Talk.CHATTER, 'no request')}."
 
 
 def _title(text: str) -> str:

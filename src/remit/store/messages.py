@@ -68,8 +68,7 @@ def reading_record(tx: Tx, task: Task) -> Json:
 
 
 def _drop(tx: Tx, task_id: TaskId, read: ReadMessage, now: datetime) -> Row | None:
-    told = {"id": task_id, "summary": read.summary, "now": rows.ms(now)}
-    row = tx.one("drop_reading", told)
+    row = tx.one("drop_reading", {"id": task_id, "summary": read.summary, "now": rows.ms(now)})
     if row is not None:
         data: JsonMap = {"was": Status.NEW, "to": Status.CANCELLED, "note": read.summary}
         entry = Entry(Kind.TASK_MOVED, Actor.PRIORITISE, data)

@@ -225,7 +225,7 @@ def _house(frame: _Frame) -> House:
     inbox = Inbox(db, clock, ears.ear.settling, _undo(ground))
     work = _work(frame, priority)
     told = join(ground, ids, work.courier, keys.kept.hide)
-    spoken = talk(ground, ids, journal, ears, Hands(ground, owner, inbox), told.tells)
+    spoken = talk(ground, ids, journal, ears, Hands(ground, owner, inbox, ears.intake), told.tells)
     return House(
         settings=settings,
         db=db,
@@ -304,7 +304,7 @@ def _hearing(
     receiver = Receiver(ear, db, clock, ids, is_slow)
     attentive = Attentive(receiver, alike.twin)
     intake = Intake(db, clock, ids, ground.channels, attentive, contacts.meant)
-    return Ears(ground, intake, ear, contacts), receiver
+    return Ears(ground, intake, ear, contacts, is_slow), receiver
 
 
 def _engine(ground: Ground, ids: Ids, rooms: Rooms) -> LocalEngine:

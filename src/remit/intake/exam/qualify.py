@@ -15,10 +15,11 @@ from remit.errors import Failed
 from remit.intake.exam.labelled import LabelledMessage, public_messages
 from remit.intake.exam.score import Mark, score
 from remit.intake.extract import Extraction
-from remit.intake.hear import Reader
+from remit.intake.hear import Reader, TurnReader
 from remit.intake.plain_reader import PlainReader
 from remit.intake.recipients import Book
 from remit.model.codec import JsonMap
+from remit.model.conversation import TalkContext, TurnOrder
 from remit.system.files import write_atomic
 
 FILE: Final = "reader-exam.json"
@@ -26,7 +27,7 @@ VERSION: Final = 1  # raised when the exam or the form changes
 MESSAGES: Final = 40
 
 
-class ModelReads(Reader, Protocol):
+class ModelReads(Reader, TurnReader, Protocol):
     """A reader that says when its model did not answer."""
 
     async def read_by_model(
@@ -151,6 +152,14 @@ class QualifiedReader:
     async def read(self, text: str, now: datetime, zone: ZoneInfo, book: Book) -> Extraction:
         reader: Reader = self._reader if self.leads else self._plain
         return await reader.read(text, now, zone, book)
+
+    async def read_turn(
+        self, text: str, now: datetime, zone: ZoneInfo, book: Book, talk: TalkContext
+    ) -> Extraction | TurnOrder:
+        """Read a turn of a conversation with what it may be about."""
+        if not self.leads:
+            return await self._plain.read(text, now, zone, book)
+        return await self._reader.read_turn(text, now, zone, book, talk)
 
     async def take_exam(self, now: datetime) -> ExamResult:
         """Have the model take the exam, whatever it did before, and keep the result."""
