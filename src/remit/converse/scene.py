@@ -21,6 +21,7 @@ _BEHIND: Final = 20  # turns that may have been said since
 _OTHERS: Final = 200  # live tasks in which a word is looked for
 _ENDED: Final = 50
 _SERIES: Final = 30  # of which it is known how often they come back
+_ADDRESS: Final = re.compile(r" \((?:\+?[\d ]+|\S+@\S+)\)")  # a reader needs the name alone
 _FREQUENCY: Final = re.compile(r"FREQ=(\w+)", re.IGNORECASE)
 _LIVE: Final = tuple(status for status in Status if status not in TERMINAL)
 
@@ -39,7 +40,7 @@ class Scene:
         """What a reader of this turn is told: the owner's own words, titles, open questions."""
         mine = [turn.content for turn in self.before if turn.role is Role.USER]
         known = {task.id: task.title for task in (*self.spoken, *self.others)}
-        asked = [(each.id, each.question) for each in self.asked if each.id is not None]
+        asked = [(each.id, _ADDRESS.sub("", each.question)) for each in self.asked if each.id]
         return TalkContext(
             tuple(mine[-MOST_OWN_TURNS:]),
             tuple(known.items())[:MOST_LISTED_TASKS],
