@@ -1,13 +1,18 @@
 """Labelled second turns, said in a whole house: what each changed, and whom it reached."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias, TypeVar
+
+from pydantic import TypeAdapter
 
 from remit.brain.absent import NoBrain
+from remit.brain.scripted import Line, ScriptedBrain
 from remit.intake.exam.labelled import NOW, LabelledMessage, LabelledTurn, exam_book
+from remit.intake.reading_form import Reading, ReadSend, ReadTask, TurnReading
 from remit.model.reply import Policy
 from remit.model.series import Series
 from remit.model.status import Status
@@ -18,6 +23,9 @@ from remit.store import reviews, search, series
 from remit.store.database import Tx
 from remit.testing import Outbox, World
 from tests.converse.talking import began, say
+from tests.intake.readings import perfect
+
+T = TypeVar("T")
 
 _WAYS: Final = ("whatsapp", "email")
 _A_WHILE: Final = timedelta(minutes=2)  # longer than a send can be called back
@@ -88,9 +96,60 @@ def world(home: Path, policy: Policy, brain: Brain | None = None) -> World:
     return World(home, brain=brain or NoBrain(), channels=ways, start=NOW, settings=settings)
 
 
-async def play(home: Path, message: LabelledMessage, policy: Policy) -> list[Outcome]:
+Reads: TypeAlias = Callable[[str, str], Reading]  # of a message, and all that the model is told
+
+
+class ReadingBrain(ScriptedBrain):
+    """Reads every message as a function says, and writes a line for any work."""
+
+    def __init__(self, reads: Reads) -> None:
+        super().__init__((Line(reply="<deliverable>Here it is.</deliverable>"),))
+        self._reads = reads
+
+    @property
+    def reads_messages(self) -> bool:
+        return True
+
+    async def fill(self, prompt: str, form: type[T], /) -> T | None:
+        text = json.loads(prompt.splitlines()[-1].removeprefix("The message: "))
+        read = self._reads(text, prompt).model_dump(exclude_unset=True)
+        return TypeAdapter(form).validate_python(read)
+
+
+def understanding(message: LabelledMessage) -> Reads:
+    """A model that understands a message and its later turns as their labels do."""
+    means = {turn.text: turn.means for turn in message.then}
+
+    def read(text: str, told: str) -> Reading:
+        if text == message.text:
+            return perfect(message)
+        if means[text] in ("talk", "none"):
+            return Reading(talk="chatter")
+        if means[text] == "new":
+            send = ReadSend(text=text)
+            return Reading(tasks=(ReadTask(title=text, instructions=text, sends=(send,)),))
+        return ordering(means[text], text, told)
+
+    return read
+
+
+def ordering(kind: str, text: str, told: str) -> Reading:
+    """An order about the task, or the question, that is listed first."""
+    ids = {
+        name: line.partition(": ")[2].partition(": ")[0]
+        for line in told.splitlines()
+        for name in ("Tasks", "Open questions")
+        if line.startswith(f"{name}: ")
+    }
+    named = {"question": ids["Open questions"]} if kind == "answer" else {"task": ids["Tasks"]}
+    return TurnReading.model_validate({"order": {"kind": kind, "words": text, **named}})
+
+
+async def play(
+    home: Path, message: LabelledMessage, policy: Policy, reads: Reads | None = None
+) -> list[Outcome]:
     """Say a message and its later turns; judge each of these by what it changed."""
-    async with world(home, policy) as house:
+    async with world(home, policy, ReadingBrain(reads) if reads else None) as house:
         talk = await began(house)
         await say(house, talk, message.text)
         await house.run()

@@ -13,9 +13,10 @@ from typing import Final, TypeVar, cast
 import pytest
 
 from remit.brain.choose import Role
+from remit.brain.scripted import parse
 from remit.intake.heard import Message
 from remit.intake.reading_form import Reading, ReadSend, ReadTask
-from remit.model.codec import JsonMap
+from remit.model.codec import Json, JsonMap
 from remit.model.ids import TaskId
 from remit.model.task import Source, SourceKind
 from remit.store import runs, search, tasks
@@ -226,6 +227,25 @@ async def test_the_command_line_says_that_it_is_being_read_and_waits_if_it_is_as
     assert asked == 0  # no server runs, and nobody waits: the next one reads it
     assert waited.code == 0, waited.err
     assert json.loads(waited.out)["tasks"][0]["title"] == "The post"
+
+
+@pytest.mark.parametrize("reads", [True, False])
+async def test_a_scripted_brain_reads_only_if_its_script_says_how(
+    tmp_path: Path, reads: bool
+) -> None:
+    mine = POST.model_copy(update={"title": "My post"}).model_dump(mode="json")
+    entry: Json = {"when": "the post", "extract": {"tasks": [mine]}}
+    script = parse([*([entry] if reads else []), {"reply": "<deliverable>Done.</deliverable>"}])
+    async with World(tmp_path, brain=script) as world:
+        said = []
+        for n, text in enumerate(("Remind me of the post", "Remind me of the cat")):
+            message = Message(text=text, source=Source(SourceKind.MANUAL, str(n)))
+            heard = await world.house.intake.receive(message, wait=True)
+            said.append(heard.tasks[0].title)
+        await world.run()
+
+    assert said[0] == ("My post" if reads else "The post")
+    assert said[1] == "The cat"  # no entry is about it, so code reads it
 
 
 def _tasks(heard: JsonMap) -> list[JsonMap]:

@@ -138,8 +138,11 @@ class ExamFile:
 class QualifiedReader:
     """Lets a model read if it passed the exam; else the closed patterns do."""
 
-    def __init__(self, reader: ModelReads, model: str, results: ExamFile) -> None:
+    def __init__(
+        self, reader: ModelReads, model: str, results: ExamFile, *, exempt: bool = False
+    ) -> None:
         self._reader = reader
+        self._exempt = exempt  # it is no model: the owner wrote down how messages are read
         self._plain = PlainReader()
         self.model = model
         self.results = results
@@ -147,7 +150,11 @@ class QualifiedReader:
     @property
     def leads(self) -> bool:
         result = self.results.result(self.model)
-        return result is not None and result.qualifies
+        return self._exempt or (result is not None and result.qualifies)
+
+    @property
+    def needs_exam(self) -> bool:
+        return not self._exempt and self.results.result(self.model) is None
 
     async def read(self, text: str, now: datetime, zone: ZoneInfo, book: Book) -> Extraction:
         reader: Reader = self._reader if self.leads else self._plain
