@@ -106,8 +106,8 @@ async def test_a_script_calls_tools_and_the_next_prompt_holds_what_came_of_it() 
 @pytest.mark.parametrize(
     ("entry", "why"),
     [
-        ({}, "needs one of reply, ask, fail, use."),
-        ({"use": {"tool": "a"}, "ask": "b"}, "needs one of reply, ask, fail, use."),
+        ({}, "needs one of reply, ask, fail, use, extract."),
+        ({"use": {"tool": "a"}, "ask": "b"}, "needs one of reply, ask, fail, use, extract."),
         ({"use": {"args": {}}}, "lacks the field 'tool'"),
         ({"use": {"tool": "a", "arg": {}}}, "has no field 'arg'"),
         ({"use": "a"}, "must be a list"),

@@ -1,15 +1,37 @@
 """Orders about what is there: approving, taking back, and words that are no answer."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 from remit.model.status import Status
-from remit.store import search
-from tests.converse.talking import began, say
+from remit.model.task import Task
+from remit.store import search, series, series_orders
+from remit.store.database import Tx
+from remit.testing import World
+from tests.converse.talking import began, ids, say
 from tests.intake.heard_world import Talk
 
 SEND = 'Send Bob "Hi" on WhatsApp'
+WEEKLY: Final = "Every Tuesday at 9 remind me to water the plants"
+NEXT: Final = datetime(2026, 3, 3, 8, tzinfo=UTC)  # a Tuesday, nine in Berlin
+
+
+async def every(world: World) -> list[Task]:
+    return list((await world.house.db.read(search.page, search.Filter())).tasks)
+
+
+async def coming(world: World) -> list[datetime]:
+    """The runs to come of the one series there is."""
+
+    def look(tx: Tx) -> list[datetime]:
+        (found,) = series.every(tx)
+        slots = series_orders.coming(tx, found, world.now, 4)
+        return [each.at for each in slots if each.fate is None]
+
+    return await world.house.db.read(look)
 
 
 @pytest.mark.parametrize("yes", ["yes, send it", "Approve it!", "ja, schick es ab", "sí, envíalo"])
@@ -87,3 +109,145 @@ async def test_a_no_to_a_question_sends_nothing(tmp_path: Path, no: str) -> None
 
     assert world.whatsapp.sent == []
     assert task.delivery == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "left_out"),
+    [
+        ("skip next Tuesday", NEXT),
+        ("überspringe Dienstag", NEXT),
+        ("sáltate el martes", NEXT),
+        ("skip the next one", NEXT),
+        ("not this tuesday, i'm away", NEXT),
+        ("am 10. März mal nicht", NEXT + timedelta(days=7)),
+        ("skip the plants on March 10", NEXT + timedelta(days=7)),
+        ("skip Wednesday", None),  # nothing comes back then
+    ],
+)
+async def test_one_run_is_left_out_and_can_be_had_all_the_same(
+    tmp_path: Path, words: str, left_out: datetime | None
+) -> None:
+    async with Talk(tmp_path) as world:
+        talk = await began(world)
+        await say(world, talk, WEEKLY)
+        await world.run()
+        whole = await coming(world)
+        await say(world, talk, words)
+        rest = await coming(world)
+        back = await say(world, talk, "undo")
+        await world.run()
+        tasks = await every(world)
+
+    assert whole[0] == NEXT
+    assert [slot for slot in whole if slot not in rest] == ([left_out] if left_out else [])
+    assert {task.title for task in tasks} == {"Water the plants"}
+    if left_out == NEXT:  # it was there already, so it is put in once more
+        assert back.content.startswith("Undone.")
+        assert NEXT in [task.scheduled_for for task in tasks if not task.ended]
+
+
+@pytest.mark.parametrize(
+    ("words", "paused", "over"),
+    [
+        ("pause the weekly one", True, False),
+        ("pausiere die wöchentliche Erinnerung", True, False),
+        ("pausa la semanal", True, False),
+        ("stop those until I'm back", True, False),
+        ("cancel the reminder", False, True),
+        ("brich die Erinnerung ab", False, True),
+        ("cancela el recordatorio", False, True),
+    ],
+)
+async def test_a_series_is_paused_or_ended_as_a_whole_and_brought_back(
+    tmp_path: Path, words: str, paused: bool, over: bool
+) -> None:
+    def look(tx: Tx) -> tuple[bool, bool]:
+        found = series.every(tx, ended=True)[0]
+        return found.paused_at is not None, found.ended_at is not None
+
+    async with Talk(tmp_path) as world:
+        talk = await began(world)
+        await say(world, talk, 'Tomorrow at 8 send Bob "Hi" on WhatsApp')
+        await say(world, talk, WEEKLY)
+        await world.run()
+        await say(world, talk, words)
+        after = await world.house.db.read(look)
+        await say(world, talk, "undo")
+        again = await coming(world)
+        others = [task.status for task in await every(world) if task.title == "Hi"]
+
+    assert after == (paused, over)
+    assert again[0] == NEXT
+    assert others == [Status.READY]
+
+
+@pytest.mark.parametrize(
+    ("words", "day"),
+    [
+        ("no wait, Thursday", 5),
+        ("mejor el jueves", 5),
+        ("lieber Freitag", 6),
+        ("make it Friday", 6),
+    ],
+)
+async def test_a_correction_changes_the_task_just_made_and_can_be_undone(
+    tmp_path: Path, words: str, day: int
+) -> None:
+    async with Talk(tmp_path) as world:
+        talk = await began(world)
+        made = await say(world, talk, "Remind me tomorrow at 16:00 to call Mum")
+        await say(world, talk, words)
+        moved = await world.get(ids(made)[0])
+        await say(world, talk, "undo that")
+        (back,) = await every(world)
+
+    assert moved.scheduled_for == datetime(2026, 3, day, 15, tzinfo=UTC)
+    assert back.scheduled_for == datetime(2026, 3, 3, 15, tzinfo=UTC)
+
+
+async def test_what_was_cancelled_can_be_had_back_once(tmp_path: Path) -> None:
+    async with Talk(tmp_path) as world:
+        talk = await began(world)
+        await say(world, talk, "Remind me tomorrow at 16:00 to call Mum")
+        await say(world, talk, "cancel it")
+        undone = await say(world, talk, "mach das rückgängig")
+        twice = await say(world, talk, "undo")
+        live = [task for task in await every(world) if not task.ended]
+
+    assert undone.content.startswith("Undone.")
+    assert "nothing" in twice.content
+    assert [task.scheduled_for for task in live] == [datetime(2026, 3, 3, 15, tzinfo=UTC)]
+
+
+async def test_the_owner_is_asked_which_one_and_no_is_no(tmp_path: Path) -> None:
+    async with Talk(tmp_path) as world:
+        talk = await began(world)
+        await say(world, talk, WEEKLY)
+        await say(world, talk, "Every Friday at 9 remind me to call Mum")
+        asked = await say(world, talk, "pause the weekly one")
+        no = await say(world, talk, "no, never mind")
+        which = await say(world, talk, "pause the weekly one")
+        chosen = await say(world, talk, "the plants")
+        moving = await say(world, talk, "make it Thursday")
+        await say(world, talk, "no")
+        tasks = await every(world)
+
+    assert asked.content == which.content
+    assert asked.content.startswith("Which one shall I pause?")
+    assert no.content == "All right. Nothing was done."
+    assert "“Water the plants” is paused" in chosen.content
+    assert "only its next run" in moving.content
+    assert {task.title for task in tasks} == {"Water the plants", "Call Mum"}
+
+
+@pytest.mark.parametrize(
+    "words", ["Remind me at 5 to go", 'tomorrow at 8 send Bob "Hi" on WhatsApp', "what time is it?"]
+)
+async def test_an_open_question_does_not_swallow_something_else(tmp_path: Path, words: str) -> None:
+    async with Talk(tmp_path) as world:
+        talk = await began(world)
+        await say(world, talk, 'Send Zoltan "Hi" on WhatsApp')
+        await say(world, talk, words)
+        (review,) = [each for each in await world.asked() if "Zoltan" in each.question]
+
+    assert review.decision is None

@@ -13,7 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from remit.brain.scripted import parse
 from remit.errors import BadInput
+from remit.model.codec import JsonMap
 from remit.model.ids import RunId, TaskId, WorkerId
 from remit.model.run import Run
 from remit.model.status import Status
@@ -352,3 +354,23 @@ def test_a_view_with_a_filter_that_cannot_be_read_is_refused(served: Served) -> 
     answer = send(served, "/tasks/views", urlencode({"name": "x", "filter": "stat:x"}))
     assert answer.status_code == 422
     assert "There is no filter" in answer.text
+
+
+def test_a_message_that_is_being_read_has_a_receipt_that_follows_it(tmp_path: Path) -> None:
+    milk: JsonMap = {"title": "My milk", "instructions": "buy milk", "work": ["buy milk"]}
+    script = parse([{"when": "milk", "extract": {"tasks": [milk]}}, {"reply": "Done."}])
+    with Served(tmp_path, brain=script) as served:
+        early = send(served, "/new", "text=Buy+milk+and+eggs").text
+        (task_id,) = re.findall(r'data-live="(task-\w+)" data-src="/new/task-\w+"', early)
+        still = look(served, f"/new/{task_id}", part=True).text
+        row = look(served, "/tasks").text
+        served.do(served.house.engine.start())
+        served.get(f"/api/messages/{task_id}?wait=true")
+        served.do(served.house.engine.stop())
+        late = look(served, f"/new/{task_id}", part=True).text
+
+    assert "Stored, and being read" in early
+    assert "Stored, and being read" in still
+    assert "Being read" in row
+    assert "My milk" in late
+    assert "data-live" not in late

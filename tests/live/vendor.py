@@ -31,7 +31,7 @@ class Order:
     body: bytes | None = None  # these bytes instead of an answer
     wait: float = 0  # seconds before the first byte
     pace: float = 0  # seconds between two pieces of a stream
-    until: asyncio.Event | None = None  # a stream stops in its middle until this is set
+    until: asyncio.Event | None = None  # nothing, or half a stream, comes before this is set
     reset_after: int | None = None  # pieces, or halves of a body, after which the socket is reset
 
 
@@ -118,6 +118,8 @@ async def _read(reader: asyncio.StreamReader) -> Heard:
 async def _answer(writer: asyncio.StreamWriter, heard: Heard, order: Order, tag: Tag) -> None:
     if order.wait:
         await asyncio.sleep(order.wait)
+    if order.until and not heard.streams:
+        await order.until.wait()
     if order.status != 200:
         body = order.body or wire.complaint(heard.api, order.kind, order.message)
         await _send(writer, order, "application/json", body)

@@ -35,6 +35,7 @@ S2_RESULTS = {"overall", "criteria", "completedAt"}
 S2_RESULT = {"activity", "status", "error", "attempts"}
 # What the engine keeps to itself.
 INNER = {
+    "pending_reading",
     "gaps",
     "repeats",
     "resume_to",

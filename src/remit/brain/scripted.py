@@ -13,12 +13,14 @@
   fail: transient          # or permanent
   times: 2                 # then the next fitting entry answers
 - reply: Done.             # no `when`: answers everything else
+- when: groceries          # how a message of yours is read; without such entries it reads none
+  extract: {tasks: [{title: Buy milk, instructions: buy milk, work: [buy milk]}]}
 """
 
 import asyncio
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, TypeVar
 
 from remit.errors import BadInput, Permanent, Transient
 from remit.formats.yaml import load_yaml
@@ -27,6 +29,7 @@ from remit.model.reply import Ask, Prompt, Reply, ToolCall
 from remit.model.status import Reason
 from remit.ports import OnText
 
+T = TypeVar("T")
 Failure: TypeAlias = Literal["transient", "permanent"]
 _STATE: Final = "scripted"  # there is nothing to remember, but it did answer
 _MAX_CHARS: Final = 10_000_000
@@ -51,6 +54,7 @@ class Line:
     ask: str | None = None
     fail: str | None = None
     use: tuple[Use, ...] = ()
+    extract: JsonMap = field(default_factory=dict)  # how a message is read, by that form
     times: int = 0  # how often it answers; 0 is always
     seconds: float = 0  # how long it takes to think
     done: tuple[int, ...] = ()
@@ -62,11 +66,29 @@ class ScriptedBrain:
         self._used = [0] * len(script)
         self.heard: list[str] = []
 
+    @property
+    def reads_messages(self) -> bool:
+        """Whether it says how messages are read; if not, code reads them alone."""
+        return any(bool(line.extract) for line in self._script)
+
+    async def fill(self, prompt: str, form: type[T], /) -> T | None:
+        """Fill in a form about a message, which stands at the end; None if no entry is about it."""
+        message = prompt.rpartition("\n")[2]
+        try:
+            line = self._next(message, reads=True)
+        except Permanent:
+            return None
+        if line.seconds:
+            await asyncio.sleep(line.seconds)
+        from pydantic import TypeAdapter  # noqa: PLC0415 - for the few scripts that read
+
+        return TypeAdapter(form).validate_python(line.extract)
+
     async def think(self, prompt: Prompt, *, session: str) -> Reply:
         del session
         self.heard.append(prompt.whole)
         # What is told with every task fits every entry, or none.
-        line = self._next(replace(prompt, rules="").whole)
+        line = self._next(replace(prompt, rules="").whole, reads=False)
         if line.seconds:
             await asyncio.sleep(line.seconds)
         if line.fail is not None:
@@ -84,9 +106,10 @@ class ScriptedBrain:
             await on_text(line)
         return reply
 
-    def _next(self, text: str) -> Line:
+    def _next(self, text: str, *, reads: bool) -> Line:
         for place, line in enumerate(self._script):
             fits = line.when is None or line.when.casefold() in text.casefold()
+            fits = fits and reads == bool(line.extract)
             if fits and (not line.times or self._used[place] < line.times):
                 self._used[place] += 1
                 return line
@@ -125,8 +148,12 @@ def _line(number: int, entry: Json) -> Line:
     except BadInput as error:
         said = str(error).replace("Line.", "").replace("Line ", "it ", 1)
         raise BadInput(f"Entry {number} of the brain's script: {said}") from None
-    if sum(part is not None for part in (line.reply or line.use or None, line.ask, line.fail)) != 1:
-        raise BadInput(f"Entry {number} of the brain's script needs one of reply, ask, fail, use.")
+    parts = (line.reply or line.use or None, line.ask, line.fail, line.extract or None)
+    if sum(part is not None for part in parts) != 1:
+        sentence = (
+            f"Entry {number} of the brain's script needs one of reply, ask, fail, use, extract."
+        )
+        raise BadInput(sentence)
     if line.fail is not None and line.fail not in _FAILURES:
         raise BadInput(f"Entry {number} of the brain's script: fail is transient or permanent.")
     return line

@@ -81,7 +81,7 @@ def add(  # noqa: PLR0913 - all that a person may say at once
         code=_on(code),
     )
     as_said = as_is or work or order.code or (channel, content, to) != (None, None, None)
-    given = order if as_said else order.to_be_read(dry_run=dry_run)
+    given = order if as_said else order.to_be_read(dry_run=dry_run, wait=wait)
     stays = partial(_wait, timeout=timeout) if wait else _receipt
     return (_rehearse if dry_run else stays)(settings, key, given, json=json)
 

@@ -18,7 +18,7 @@ from remit.cli.order import Order, Saying
 from remit.cli.progress import part
 from remit.cli.watch import PAUSE, Watch
 from remit.errors import IllegalMove
-from remit.intake.heard import Message, rehearsed, told
+from remit.intake.heard import Heard, Message, rehearsed, told
 from remit.model.caller import OWNER, Scope
 from remit.model.codec import JsonMap, moment
 from remit.model.edit import Edit
@@ -100,7 +100,7 @@ class Direct:
         )
         if saying.dry_run:
             return rehearsed(self._do(self._house.intake.read(message)))
-        return told(self._do(self._house.intake.hear(message)))
+        return told(self._do(self._receive(message, wait=saying.wait)))
 
     def decide(
         self, review: ReviewId, answer: Answered, text: str | None, *, always: bool = False
@@ -198,6 +198,13 @@ class Direct:
 
     def _do(self, work: Coroutine[None, None, T]) -> T:
         return self._runner.run(work)
+
+    async def _receive(self, message: Message, *, wait: bool) -> Heard:
+        heard = await self._house.intake.receive(message)
+        if not wait or heard.reading is None:
+            return heard
+        await self._work()
+        return await self._house.intake.receive(message, wait=True)
 
     async def _retry(self, task: TaskId, key: str) -> Task:
         return await self._house.intake.admit(await self._house.owner.retry(task, key))

@@ -17,6 +17,7 @@ class Saying:
     repeats: Repeats | None = None
     priority: Priority | None = None
     dry_run: bool = False  # only say what would become of it
+    wait: bool = False  # until the words are read, if a model reads them
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Order:
     priority: Priority | None = None
     code: Code | None = None  # work on a project, by a specialist
 
-    def to_be_read(self, *, dry_run: bool) -> Saying:
+    def to_be_read(self, *, dry_run: bool, wait: bool = False) -> Saying:
         """The same, if the words themselves say what it is."""
         return Saying(
             text=self.text,
@@ -52,4 +53,5 @@ class Order:
             repeats=self.repeats,
             priority=self.priority,
             dry_run=dry_run,
+            wait=wait,
         )

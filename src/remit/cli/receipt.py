@@ -28,6 +28,9 @@ NO_TASK: Final = {
     "chatter": "It asks for nothing to be done.",
 }
 
+_READS: Final = "The model reads it now; with --wait you see here what it becomes."
+_READS_LATER: Final = "The model reads it as soon as Remit is up."
+
 
 def show(settings: Settings, told: JsonMap, *, serves: bool, read: bool) -> None:
     """Print the receipt; `read` says that words were read, so that each clause is accounted for."""
@@ -41,6 +44,9 @@ def show(settings: Settings, told: JsonMap, *, serves: bool, read: bool) -> None
     for n, task in enumerate(found):
         if n:
             out.line()
+        if task.pending_reading is not None:
+            _being_read(task, serves=serves)
+            continue
         asks = {each.id for each in task.delivery if asks_first(task, each, contacts, standing)}
         rows = _rows(task, zone, asks, serves=serves)
         out.table(rows[:-1] + (_clauses(told, task.id) if read else []) + rows[-1:])
@@ -51,6 +57,11 @@ def show(settings: Settings, told: JsonMap, *, serves: bool, read: bool) -> None
         out.line(Ink(sentence, "yellow"))
     for task in found:
         out.say(Ink(f"See it with: remit show {refs[task.id]}", "dim"))
+
+
+def _being_read(task: Task, *, serves: bool) -> None:
+    out.line("Your message is stored. ", _READS if serves else _READS_LATER)
+    out.table([[Ink("Task", "dim"), Ink(task.title, "bold")], [Ink("Id", "dim"), str(task.id)]])
 
 
 def rehearse(told: JsonMap, zone: ZoneInfo) -> None:

@@ -63,6 +63,7 @@ class Remote:
 
     def hear(self, saying: Saying) -> JsonMap:
         body: JsonMap = {"text": saying.text, "dryRun": saying.dry_run}
+        body |= {"wait": True} if saying.wait else {}
         body |= _when(saying)
         if saying.priority is not None:
             body["priority"] = saying.priority.value

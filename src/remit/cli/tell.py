@@ -203,6 +203,7 @@ def _updated(event: Event) -> str:
         "deleted": "You deleted it; it is hidden.",
         "vouched": "You vouched for what its session remembers.",
         "twin": str(event.data.get("said")),
+        "read": "Your words were read.",
     }
     what = str(event.data.get("what"))
     return deferred.told(event.data) or said.get(what, f"You changed it: {what}.")

@@ -84,6 +84,8 @@ def _standing(task: Task, asks: Review | None, now: datetime) -> str:
     planned = task.scheduled_for
     if asks is not None:
         return f"It waits for you ({asks.reason.value}): {asks.question}"
+    if task.pending_reading is not None and task.status is Status.NEW:
+        return "Its words are not read yet; a model reads them as soon as a Remit runs."
     if task.status in (Status.NEW, Status.READY) and planned and planned > now:
         return f"It is planned for {words.planned(planned, now)}."
     if task.ended and task.result_summary:

@@ -66,11 +66,19 @@ def status(task: Task, now: datetime, *, asks: bool = False) -> Ink:
         return Ink("asks you", _STYLE[Status.NEEDS_REVIEW])
     if task.deleted_at is not None:
         return Ink(f"{task.status.value}, deleted", "dim")
-    if task.status is Status.READY and task.scheduled_for and task.scheduled_for > now:
-        return Ink("scheduled", "")
+    if task.status in (Status.NEW, Status.READY) and (waits := _waits(task, now)):
+        return Ink(waits, "")
     if task.cancel_requested and not task.ended:
         return Ink("cancelling", "dim")
     return Ink(plain(task.status), _STYLE.get(task.status, ""))
+
+
+def _waits(task: Task, now: datetime) -> str:
+    """What a task waits for that has not begun, if that can be said in a word."""
+    if task.pending_reading is not None:
+        return "being read"
+    later = task.status is Status.READY and task.scheduled_for and task.scheduled_for > now
+    return "scheduled" if later else ""
 
 
 def plain(status: Status) -> str:

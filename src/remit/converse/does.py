@@ -1,6 +1,6 @@
 """What was meant is done, and put into words. To do it again after a cut changes nothing."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
@@ -8,12 +8,13 @@ from zoneinfo import ZoneInfo
 
 from remit.converse import meaning, promise, receipt, records, which
 from remit.converse.answer import Answered, Asked, answer
+from remit.converse.intent import Meant, What
 from remit.converse.meaning import Act, Look, Query
-from remit.converse.meant import Meant, What
+from remit.converse.orders import ordered
 from remit.converse.plugs import Ear, Hands, Mind, Understood
 from remit.converse.scene import Scene
-from remit.errors import Conflict, NotFound
-from remit.model.codec import Json, JsonMap
+from remit.errors import BadInput, Conflict, NotFound
+from remit.model.codec import Json, JsonMap, stamp
 from remit.model.conversation import Action, TaskRef
 from remit.model.ids import ReviewId, TaskId
 from remit.model.status import ACTIVE, TERMINAL, Status
@@ -52,24 +53,26 @@ class Doer:
     owner: str = ""
     is_owner: Callable[[str, str], bool] = lambda _channel, _sender: False
 
-    async def do(self, meant: Meant, scene: Scene) -> Told:
-        """Do all that code can do; what is left for a model is marked."""
-        match meant.what:
-            case What.ACT:
-                told = await self._act(Act(meant.act), TaskId(meant.task))
-            case What.AMEND:
-                told = await self._amend(TaskId(meant.task), meant.at)
-            case What.ANSWER:
-                told = await self._answer(ReviewId(meant.review), meant.text)
-            case What.APPROVE:
-                told = await self._approve(ReviewId(meant.review))
-            case What.LOOK:
-                told = await self._look(Look(meant.act), meant, scene)
-            case What.ASK:
-                told = Told(meant.text, asks=_asks(meant, scene), refs=_refs(meant.tasks))
-            case What.HEAR:
-                told = await self._hear(meant, scene.turn.said_at)
-        return told
+    async def do(self, meant: Meant, scene: Scene) -> Told | Meant:
+        """Do all that code can do; what is left for a model is marked.
+
+        What turns out to mean something more exact is returned, to be written down and done.
+        """
+        task, review = TaskId(meant.task), ReviewId(meant.review)
+        does: Mapping[What, Callable[[], Awaitable[Told | Meant]]] = {
+            What.ACT: lambda: self._act(Act(meant.act), task),
+            What.AMEND: lambda: self._amend(task, meant.at),
+            What.FIND_RUN: lambda: self._find_run(meant),
+            What.SKIP: lambda: self._skip(task, meant.at),
+            What.UNDO: lambda: self._undo(meant),
+            What.ANSWER: lambda: self._answer(review, meant.text),
+            What.APPROVE: lambda: self._approve(review),
+            What.LOOK: lambda: self._look(Look(meant.act), meant, scene),
+            What.HEAR: lambda: self._hear(meant, scene),
+        }
+        if meant.what is What.ASK:
+            return Told(meant.text, asks=_asks(meant, scene), refs=_refs(meant.tasks))
+        return await does[meant.what]()
 
     # Acts ---------------------------------------------------------------------------------------
 
@@ -91,7 +94,9 @@ class Doer:
         soon = act in (Act.PAUSE, Act.CANCEL) and after.status in ACTIVE
         # Of a series another task is run now; it reports here.
         more = (TaskRef(after.id, Action.CREATED),) if after.id != task_id else ()
-        return Told(_SOON[act].format(name) if soon else _DONE[act].format(name), (*refs, *more))
+        done = _ALL_RUNS if before.series_id else _DONE
+        told = _SOON[act] if soon else done.get(act, _DONE[act])
+        return Told(told.format(name), (*refs, *more))
 
     async def _amend(self, task_id: TaskId, at: datetime | None) -> Told:
         assert at is not None  # noqa: S101 - what is amended has a time
@@ -107,6 +112,77 @@ class Doer:
         told = records.moment(at, now, self.zone)
         instead = f" instead of {records.moment(was, now, self.zone)}" if was and was != at else ""
         return Told(f"{name} now runs {told}{instead}.", refs)
+
+    async def _find_run(self, meant: Meant) -> Meant:
+        """The one run of a series that the words name, to be left out; else the owner is asked."""
+        now, fitting, coming = self.clock.now(), [], []
+        for task_id in map(TaskId, meant.tasks):
+            runs = await self.hands.runs(task_id)
+            fit = [slot for slot in runs if self._is_then(slot, meant)]
+            fitting += [(task_id, slot) for slot in fit[:1]]
+            coming += runs[:3]
+        if len(fitting) == 1:
+            return Meant(What.SKIP, task=fitting[0][0], at=fitting[0][1])
+        if not fitting:
+            shown = ", ".join(records.moment(slot, now, self.zone) for slot in sorted(coming)[:3])
+            text = f"Nothing comes back then. The next runs are: {shown}." if shown else _NO_RUN
+            return Meant(What.ASK, text=text)
+        found = [await self.db.read(tasks.get, task_id) for task_id, _ in fitting]
+        lines = [f"{n}. {records.title(task)}" for n, task in enumerate(found, 1)]
+        text = "\n".join(["Which one shall I leave out once?", *lines])
+        ids = tuple(task.id for task in found)
+        return Meant(What.ASK, act=Act.SKIP.value, tasks=ids, text=text, at=meant.at)
+
+    def _is_then(self, slot: datetime, meant: Meant) -> bool:
+        """Whether a run is on the day, or in the month, that was named."""
+        if meant.at is None:
+            return True
+        day, wanted = slot.astimezone(self.zone).date(), meant.at.astimezone(self.zone).date()
+        return day.replace(day=1) == wanted.replace(day=1) if meant.act else day == wanted
+
+    async def _skip(self, task_id: TaskId, slot: datetime | None) -> Told:
+        assert slot is not None  # noqa: S101 - it was looked up
+        task = await self.db.read(tasks.get, task_id)
+        name, refs = records.title(task), (TaskRef(task_id, Action.UPDATED),)
+        if slot in await self.hands.runs(task_id):
+            try:
+                await self.hands.skip(task_id, slot)
+            except Conflict as no:
+                return Told(f"{name} was left as it is. {no}", refs)
+        when = records.moment(slot, self.clock.now(), self.zone)
+        return Told(f'{name} is left out {when}, once. Say "undo" to have it all the same.', refs)
+
+    async def _undo(self, meant: Meant) -> Told:
+        """Take back what was done; `text` says what that was."""
+        ref, refs = f"undo:{meant.ref}", (TaskRef(TaskId(meant.task), Action.UPDATED),)
+        try:
+            if meant.text == What.APPROVE:
+                return await self._recall(ReviewId(meant.review))
+            task = await self.db.read(tasks.get, TaskId(meant.task))
+            name, done = records.title(task), "as before"
+            match meant.text, meant.act:
+                case What.SKIP, _ if meant.at is not None:
+                    await self.hands.unskip(task.id, meant.at, ref)
+                case What.AMEND, _ if meant.was is not None:
+                    await self.hands.reschedule(task.id, meant.was)
+                case What.ACT, Act.PAUSE:
+                    await self.hands.resume(task.id)
+                case What.ACT, Act.RESUME:
+                    await self.hands.pause(task.id)
+                case What.ACT, Act.CANCEL if task.ended:
+                    made = await self.hands.restore(task.id, ref)
+                    refs = (TaskRef(made.id, Action.CREATED),)
+                case _:
+                    return Told(f"{name}: that cannot be undone.", refs)
+        except (BadInput, Conflict) as no:
+            return Told(f"That cannot be undone. {no}", refs)
+        return Told(f"Undone. {name} is {done}.", refs)
+
+    async def _recall(self, review_id: ReviewId) -> Told:
+        review = await self.db.read(reviews.get, review_id)
+        task = await self.hands.recall(review.task_id)
+        refs = (TaskRef(task.id, Action.UPDATED),)
+        return Told(f"Called back. {records.title(task)} waits for your approval again.", refs)
 
     async def _answer(self, review_id: ReviewId, text: str) -> Told:
         review = await self.db.read(reviews.get, review_id)
@@ -137,8 +213,10 @@ class Doer:
         how = records.stands(task, self.clock.now(), self.zone)
         return Told(f"Approved. {records.title(task)}: {how}.", refs)
 
-    async def _hear(self, meant: Meant, said_at: datetime) -> Told:
-        heard = await self.ear.hear(meant.text, meant.ref, said_at)
+    async def _hear(self, meant: Meant, scene: Scene) -> Told | Meant:
+        heard = await self.ear.hear(meant.text, meant.ref, scene.turn.said_at, scene.context)
+        if heard.order is not None:
+            return ordered(heard.order, scene, self.ear, self.clock.now())
         question = heard.sort == "question"
         refs = tuple(TaskRef(task.id, Action.CREATED) for task in heard.tasks)
         if heard.tasks or heard.unasked:
@@ -228,6 +306,7 @@ def _asks(meant: Meant, scene: Scene) -> JsonMap:
         "text": scene.turn.content,
         "ref": meant.ref,
         "words": list[Json](meant.words),
+        "at": stamp(meant.at) if meant.at else None,
     }
 
 
@@ -259,6 +338,11 @@ _DONE: Final[Mapping[Act, str]] = {
     Act.CANCEL: "{} is cancelled.",
     Act.RUN: "{} starts now.",
 }
+_ALL_RUNS: Final[Mapping[Act, str]] = {
+    Act.PAUSE: "{} is paused: none of its runs starts until you say to go on.",
+    Act.RESUME: "{} goes on.",
+    Act.CANCEL: "{} is cancelled: it does not come back any more.",
+}
 _SOON: Final[Mapping[Act, str]] = {
     Act.PAUSE: "{} pauses after the step it is at.",
     Act.CANCEL: "{} ends after the step it is at. What is sent already stays sent.",
@@ -279,6 +363,7 @@ _LISTS: Final[Mapping[Look, tuple[str, str, tuple[Status, ...]]]] = {
     ),
     Look.FAILED: ("Failed in the last week:", "Nothing failed in the last week.", (Status.FAILED,)),
 }
+_NO_RUN: Final = "No run of it is to come."
 _NO_MIND: Final = (
     "To answer that, a language model is needed, and none is set up. From the records alone I can"
     " say what is running, planned, failed or waiting for you, and what I did when. And I can do"

@@ -1,18 +1,23 @@
-"""Set phrases, in three languages: what they look like, and how a sentence is held against them.
+"""Set phrases of every language, and how a sentence is held against them.
 
-A sentence is a phrase only as a whole. A star stands for one word or several.
+The words are data: the table `[talk]` of the language files. A sentence is a phrase only as a
+whole. A star stands for one word or several; so does a tilde, whose words do not matter.
 """
 
 import re
-import unicodedata
 from collections.abc import Container, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Final, Generic, TypeAlias, TypeVar
+
+from remit.language.files import LANGUAGES, section, words_in_all
+from remit.language.tokens import fold
 
 T = TypeVar("T")
 Words: TypeAlias = tuple[str, ...]
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’:.][^\W_]+)*")
-_STAR: Final = "*"
+_STARS: Final = re.compile(r"[*~]")
+_TALK: Final = "talk"
 
 
 def some(text: str) -> frozenset[str]:
@@ -20,11 +25,14 @@ def some(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_POLITE: Final = some("please pls kindly bitte mal porfa favor por vale ok okay thanks danke")
-_LEAD: Final = _POLITE | some(
-    "hey hi well so then just doch also oye pues can could would will you kannst konntest du"
-    " puedes podrias"
-)
+def listed(name: str) -> tuple[str, ...]:
+    """The phrases of one list, of every language."""
+    return tuple(phrase for code in LANGUAGES for phrase in section(code, _TALK)[name])
+
+
+def in_list(name: str) -> frozenset[str]:
+    """The single words of one list, of every language, as they are looked up."""
+    return words_in_all(_TALK, name)
 
 
 def words_of(text: str) -> Words:
@@ -32,19 +40,18 @@ def words_of(text: str) -> Words:
     return tuple(fold(word) for word in _WORD.findall(text))
 
 
-def fold(word: str) -> str:
-    plain = unicodedata.normalize("NFKD", word.casefold().replace("’", "'"))
-    return "".join(letter for letter in plain if not unicodedata.combining(letter))
-
-
 def bare(
-    words: Sequence[str], before: Container[str] = _LEAD, after: Container[str] = _POLITE
+    words: Sequence[str],
+    before: Container[str] | None = None,
+    after: Container[str] | None = None,
 ) -> Words:
     """The words without politeness, or whatever else is loose, at either end."""
+    polite = in_list("polite")
+    before = polite | in_list("leads") if before is None else before
     found = list(words)
     while found and found[0] in before:
         del found[0]
-    while found and found[-1] in after:
+    while found and found[-1] in (polite if after is None else after):
         del found[-1]
     return tuple(found)
 
@@ -52,35 +59,50 @@ def bare(
 class Table(Generic[T]):
     """Phrases with what they mean; the one with the most words of its own wins."""
 
-    def __init__(self, phrases: Mapping[T, str]) -> None:
-        rows = [(tuple(_parts(each)), meaning) for meaning, each in _each(phrases)]
+    def __init__(self, phrases: Mapping[T, Sequence[str]]) -> None:
+        rows = [
+            (tuple(_parts(phrase)), _STARS.findall(phrase), meaning)
+            for meaning, each in phrases.items()
+            for phrase in each
+        ]
         self._rows = sorted(rows, key=lambda row: -sum(map(len, row[0])))
 
     def read(self, words: Sequence[str]) -> tuple[T, Words] | None:
-        """What a whole sentence means, and the words where the star stands."""
-        for parts, meaning in self._rows:
+        """What a whole sentence means, and the words where its star stands."""
+        for parts, stars, meaning in self._rows:
             held = _held(parts, tuple(words))
             if held is not None:
-                return meaning, held
+                kept = (each for star, each in zip(stars, held, strict=True) if star == "*")
+                return meaning, next(kept, ())
         return None
 
 
-def _each(phrases: Mapping[T, str]) -> Iterator[tuple[T, str]]:
-    for meaning, table in phrases.items():
-        for phrase in table.split("|"):
-            yield meaning, phrase
+@cache
+def phrase_table(names: tuple[str, ...]) -> Table[str]:
+    """The phrases of some lists, each of which means the name of its list."""
+    return Table({name: listed(name) for name in names})
+
+
+def is_phrase(name: str, words: Sequence[str]) -> bool:
+    """Whether words, as a whole, are a phrase of a list."""
+    return phrase_table((name,)).read(words) is not None
 
 
 def _parts(phrase: str) -> Iterator[Words]:
-    for part in phrase.split(_STAR):
+    for part in _STARS.split(phrase):
         yield tuple(fold(word) for word in part.split())
 
 
-def _held(parts: tuple[Words, ...], words: Words) -> Words | None:
-    """The words between the two ends of a phrase; an empty tuple where it has no star."""
-    if len(parts) == 1:
-        return () if parts[0] == words else None
-    begin, end = parts
-    inner = len(words) - len(begin) - len(end)
-    fits = inner > 0 and words[: len(begin)] == begin and words[len(words) - len(end) :] == end
-    return words[len(begin) : len(begin) + inner] if fits else None
+def _held(parts: tuple[Words, ...], words: Words) -> list[Words] | None:
+    """The words of each star of a phrase, if the words are that phrase."""
+    begin, *rest = parts
+    if words[: len(begin)] != begin:
+        return None
+    words = words[len(begin) :]
+    if not rest:
+        return None if words else []
+    for end in range(1, len(words) + 1):
+        later = _held(tuple(rest), words[end:])
+        if later is not None:
+            return [words[:end], *later]
+    return None

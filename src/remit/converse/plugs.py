@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Protocol
 
 from remit.model.codec import JsonMap
+from remit.model.conversation import TalkContext, TurnOrder
 from remit.model.ids import ReviewId, TaskId
 from remit.model.reply import Prompt, Reply, Tool, ToolCall, ToolResult
 from remit.model.review import Review
@@ -22,6 +23,7 @@ class Understood:
     unasked: tuple[str, ...] = ()  # what is unclear, where there is no task to ask about
     receipt: JsonMap = field(default_factory=dict)
     asks_first: frozenset[str] = frozenset()  # sends that the owner is asked about before they go
+    order: TurnOrder | None = None  # it is about a task that is there, or an open question
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,13 @@ class Unclear:
 class Ear(Protocol):
     """Intake, as far as talk needs it."""
 
-    async def hear(self, text: str, ref: str, said_at: datetime) -> Understood:
+    @property
+    def reads_by_model(self) -> bool:
+        """Whether a model that passed the exam reads what is said."""
+
+    async def hear(
+        self, text: str, ref: str, said_at: datetime, context: TalkContext
+    ) -> Understood:
         """Store what the words ask for; the same ref twice is the same tasks."""
 
     def is_talk(self, text: str) -> bool:
@@ -42,6 +50,12 @@ class Ear(Protocol):
 
     def asks_for_work(self, text: str) -> bool:
         """Whether the words, by themselves, ask for something to be done. Nothing is stored."""
+
+    def is_request(self, text: str) -> bool:
+        """Whether a closed pattern reads the words as a reminder, a text or something planned."""
+
+    def is_loose_work(self, text: str) -> bool:
+        """Whether the words could only be work that nothing in them asks for."""
 
     def fits(self, task: Task, review: Review, text: str) -> bool | None:
         """Whether the words answer a question about a request; None if any words would."""
@@ -67,7 +81,22 @@ class Hands(Protocol):
     async def run_now(self, task_id: TaskId) -> Task: ...
 
     async def reschedule(self, task_id: TaskId, at: datetime) -> Task:
-        """Give another time to what has not begun."""
+        """Give another time to what has not begun; of a series, to its next run."""
+
+    async def runs(self, task_id: TaskId) -> list[datetime]:
+        """The times at which the series of a task comes back next."""
+
+    async def skip(self, task_id: TaskId, slot: datetime) -> None:
+        """Leave out one run of a series."""
+
+    async def unskip(self, task_id: TaskId, slot: datetime, ref: str) -> None:
+        """Have a run all the same that was left out."""
+
+    async def restore(self, task_id: TaskId, ref: str) -> Task:
+        """Have what was cancelled once more, as a new task."""
+
+    async def recall(self, task_id: TaskId) -> Task:
+        """Call back what was approved, before the first byte is out."""
 
     async def answer(self, review_id: ReviewId, text: str) -> Task: ...
 

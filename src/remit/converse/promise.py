@@ -12,7 +12,8 @@ from enum import StrEnum
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from remit.converse.phrases import fold, some, words_of
+from remit.converse.phrases import some, words_of
+from remit.language.tokens import fold
 from remit.model.delivery import DeliveryStatus
 from remit.model.status import Status
 from remit.model.task import Task

@@ -42,6 +42,8 @@ def moment(at: datetime, now: datetime, zone: ZoneInfo) -> str:
 
 def stands(task: Task, now: datetime, zone: ZoneInfo) -> str:
     """How a task stands, in a clause."""
+    if task.pending_reading is not None and task.status is Status.NEW:
+        return "it is being read"
     if task.status in (Status.NEW, Status.NEEDS_REVIEW) and (task.gaps or task.reason):
         return "it waits for you"
     if task.status in ACTIVE:

@@ -1,19 +1,28 @@
 """What talk sees when it looks up: the turn, what was said before it, the tasks, the questions."""
 
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
-from remit.model.conversation import Role, Turn
+from remit.model.conversation import Role, TalkContext, Turn
+from remit.model.ids import SeriesId
 from remit.model.review import Review
 from remit.model.status import TERMINAL, Status
 from remit.model.task import Task
-from remit.store import conversations, tasks
+from remit.store import conversations, series, tasks
 from remit.store.database import Tx
 
+MOST_OWN_TURNS: Final = 6
+MOST_LISTED_TASKS: Final = 10
+MOST_LISTED_QUESTIONS: Final = 5
 _BEFORE: Final = 20  # turns
 _BEHIND: Final = 20  # turns that may have been said since
 _OTHERS: Final = 200  # live tasks in which a word is looked for
 _ENDED: Final = 50
+_SERIES: Final = 30  # of which it is known how often they come back
+_ADDRESS: Final = re.compile(r" \((?:\+?[\d ]+|\S+@\S+)\)")  # a reader needs the name alone
+_FREQUENCY: Final = re.compile(r"FREQ=(\w+)", re.IGNORECASE)
 _LIVE: Final = tuple(status for status in Status if status not in TERMINAL)
 
 
@@ -24,6 +33,19 @@ class Scene:
     spoken: tuple[Task, ...]  # of this conversation, the last one spoken of first
     others: tuple[Task, ...]  # every task, the newest first
     asked: tuple[Review, ...]  # open questions about the tasks of this conversation
+    rhythms: Mapping[SeriesId, str] = field(default_factory=dict)  # daily, weekly, …
+
+    @property
+    def context(self) -> TalkContext:
+        """What a reader of this turn is told: the owner's own words, titles, open questions."""
+        mine = [turn.content for turn in self.before if turn.role is Role.USER]
+        known = {task.id: task.title for task in (*self.spoken, *self.others)}
+        asked = [(each.id, _ADDRESS.sub("", each.question)) for each in self.asked if each.id]
+        return TalkContext(
+            tuple(mine[-MOST_OWN_TURNS:]),
+            tuple(known.items())[:MOST_LISTED_TASKS],
+            tuple(asked[:MOST_LISTED_QUESTIONS]),
+        )
 
     @property
     def live(self) -> tuple[Task, ...]:
@@ -68,4 +90,13 @@ def look(tx: Tx, turn: Turn) -> Scene:
     live = conversations.standing(tx, _LIVE, _OTHERS)
     ended = conversations.standing(tx, TERMINAL, _ENDED)
     asked = conversations.asked_in(tx, turn.conversation_id)
-    return Scene(turn, tuple(before), tuple(spoken), (*live, *ended), tuple(asked))
+    rhythms = _rhythms(tx, (*spoken, *live))
+    return Scene(turn, tuple(before), tuple(spoken), (*live, *ended), tuple(asked), rhythms)
+
+
+def _rhythms(tx: Tx, among: Iterable[Task]) -> dict[SeriesId, str]:
+    """How often each series comes back, by its rule."""
+    ids = dict.fromkeys(task.series_id for task in among if task.series_id)
+    found = (series.get(tx, each) for each in list(ids)[:_SERIES])
+    rules = ((each.id, _FREQUENCY.search(each.repeats.rule)) for each in found if each)
+    return {ident: rule[1].casefold() for ident, rule in rules if rule}

@@ -7,13 +7,18 @@ from remit.model.review import Answered, Decision, Review
 
 _WORDS: Final = Table(
     {
-        Answered.APPROVE: "yes|yes please|ok|okay|approve|approved|go ahead|send it|do it"
-        "|ja|ja bitte|genehmigt|einverstanden|abschicken|sí|si|vale|de acuerdo|adelante|aprobado",
-        Answered.DECLINE: "no|no thanks|decline|declined|stop|don't|do not send it"
-        "|nein|nein danke|ablehnen|abgelehnt|no gracias|rechazado",
-        Answered.ARRIVED: "arrived|it arrived",
-        Answered.RESEND: "resend|send it again",
-        Answered.DROP: "drop|leave it out",
+        Answered.APPROVE: (
+            *("yes", "yes please", "ok", "okay", "approve", "approved", "go ahead", "send it"),
+            *("do it", "ja", "ja bitte", "genehmigt", "einverstanden", "abschicken"),
+            *("sí", "vale", "de acuerdo", "adelante", "aprobado"),
+        ),
+        Answered.DECLINE: (
+            *("no", "no thanks", "decline", "declined", "stop", "don't", "do not send it"),
+            *("nein", "nein danke", "ablehnen", "abgelehnt", "no gracias", "rechazado"),
+        ),
+        Answered.ARRIVED: ("arrived", "it arrived"),
+        Answered.RESEND: ("resend", "send it again"),
+        Answered.DROP: ("drop", "leave it out"),
     }
 )
 

@@ -14,7 +14,8 @@ from typing import Final
 
 from remit.converse import scene
 from remit.converse.does import Doer, Told
-from remit.converse.meant import Meant, decide
+from remit.converse.intent import Meant
+from remit.converse.meant import decide
 from remit.converse.scene import Scene
 from remit.converse.tidings import Tidings
 from remit.errors import BadInput, NotFound, RemitError, StoreTrouble
@@ -164,7 +165,11 @@ class Talk:
             _LOG.exception("The answer to a turn could not be written.")
 
     async def _done(self, seen: Scene) -> Told:
-        return await self._doer.do(await self._meant(seen), seen)
+        told = await self._doer.do(await self._meant(seen), seen)
+        while isinstance(told, Meant):
+            await self._keep(seen.turn, told)
+            told = await self._doer.do(told, seen)
+        return told
 
     async def _safely(self, work: Awaitable[Told]) -> Told:
         """What came of it. Whatever breaks, who spoke gets an answer."""
@@ -195,10 +200,14 @@ class Talk:
         if seen.turn.meant:
             return from_json(Meant, seen.turn.meant)
         meant = decide(seen, self._doer.ear, self._clock.now())
+        await self._keep(seen.turn, meant)
+        return meant
+
+    async def _keep(self, turn: Turn, meant: Meant) -> None:
+        """Write down what a turn is taken for, before it is acted on."""
         kept = to_json(meant)
         assert isinstance(kept, dict)  # noqa: S101 - a dataclass of ours
-        await self._db.write(conversations.mean, seen.turn, kept)
-        return meant
+        await self._db.write(conversations.mean, turn, kept)
 
 
 def checked(text: str) -> str:

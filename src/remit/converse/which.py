@@ -4,14 +4,11 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from remit.converse.meaning import Thing
-from remit.converse.phrases import Words, words_of
+from remit.converse.phrases import Words, in_list, words_of
 from remit.model.task import Task
 
 _STEM: Final = 4  # letters that two forms of a word share at least
-_NUMBERS: Final = {"1": 0, "first": 0, "erste": 0, "ersten": 0, "primero": 0, "primera": 0}
-_NUMBERS_2: Final = {"2": 1, "second": 1, "zweite": 1, "zweiten": 1, "segundo": 1, "segunda": 1}
-_NUMBERS_3: Final = {"3": 2, "third": 2, "dritte": 2, "dritten": 2, "tercero": 2, "tercera": 2}
-_PLACES: Final = {**_NUMBERS, **_NUMBERS_2, **_NUMBERS_3}
+_PLACES: Final = ("first", "second", "third")
 
 
 def matching(words: Words, among: Iterable[Task]) -> list[Task]:
@@ -31,7 +28,7 @@ def named(thing: Thing, spoken: Sequence[Task], others: Sequence[Task]) -> list[
 def chosen(text: str, among: Sequence[Task]) -> Task | None:
     """The one of some tasks that an answer names, by its place or by its words."""
     words = words_of(text)
-    places = {_PLACES[word] for word in words if word in _PLACES}
+    places = {n for n, name in enumerate(_PLACES) for word in words if word in in_list(name)}
     if len(places) == 1 and (place := places.pop()) < len(among):
         return among[place]
     found = [task for task in among if _names(words, task)]

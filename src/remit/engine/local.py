@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import logging
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from random import Random
 from typing import Final
@@ -57,7 +58,7 @@ class LocalEngine:
         self._chance = Random()  # noqa: S311 - jitter, not a secret
         self.worker: WorkerId = ids.worker()
         self._legs: dict[TaskId, tuple[asyncio.Task[None], LocalSteps]] = {}
-        self._weighed: dict[TaskId, asyncio.Task[None]] = {}  # a score is asked for
+        self._weighed: dict[TaskId, asyncio.Task[None]] = {}  # a model reads or scores it
         self._suspect: TaskId | None = None
         self._sources: Counter[str] = Counter()
         self._wake = asyncio.Event()
@@ -153,9 +154,12 @@ class LocalEngine:
         fresh = [task for task in found if task.id not in weighed]
         ranked: list[tuple[TaskId, Ranking]] = []
         for task in fresh:
-            ranking = self._by_rules(task)
-            if ranking is None:
-                weighed[task.id] = asyncio.create_task(self._weigh(task))
+            read = self._rooms.read if task.pending_reading else None
+            ranking = None if read else self._by_rules(task)
+            if read is not None:
+                weighed[task.id] = asyncio.create_task(self._before_ranking(task, read))
+            elif ranking is None:
+                weighed[task.id] = asyncio.create_task(self._before_ranking(task, self._weigh))
             else:
                 ranked.append((task.id, ranking))
         await asyncio.gather(
@@ -176,13 +180,17 @@ class LocalEngine:
             return _UNRANKED
 
     async def _weigh(self, task: Task) -> None:
-        """Rank one task by a score. If the process ends first, it is new still, and found again."""
+        """Rank one task by a score."""
+        r = await self._rooms.planner.weigh(task)
+        await self._db.write(queue.rank, task.id, r.priority, r.rule, self._clock.now())
+
+    async def _before_ranking(self, task: Task, work: Callable[[Task], Awaitable[None]]) -> None:
+        """Have a new task read or weighed. If the process ends first, it is new still."""
         try:
-            r = await self._rooms.planner.weigh(task)
-            await self._db.write(queue.rank, task.id, r.priority, r.rule, self._clock.now())
+            await work(task)
         except Exception as error:  # noqa: BLE001 - then it is looked for again
             if not isinstance(error, StoreTrouble):
-                _LOG.warning("Task %s could not be ranked: %s", task.id, error)
+                _LOG.warning("Task %s could not be read or ranked: %s", task.id, error)
             await self._clock.sleep(TROUBLE_PAUSE)
         finally:
             del self._weighed[task.id]

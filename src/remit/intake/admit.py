@@ -32,7 +32,11 @@ class Ear(Protocol):
 
     async def hear(self, message: Message) -> Heard: ...
 
+    async def receive(self, message: Message) -> Heard: ...
+
     async def read(self, message: Message) -> Extraction: ...
+
+    async def wait_read(self, task_id: TaskId) -> None: ...
 
 
 class Intake:
@@ -95,8 +99,28 @@ class Intake:
         return await self._db.write(_edit, task_id, change, version, now)
 
     async def hear(self, message: Message) -> Heard:
-        """Store all that a message asks for, durably; the same message twice is the same tasks."""
+        """Read a message that is kept already, and store all that it asks for.
+
+        The same message twice is the same tasks.
+        """
         return await self._listening().hear(message)
+
+    async def receive(self, message: Message, *, wait: bool = False) -> Heard:
+        """Store a message durably, and say what it asks for, or that it is being read.
+
+        Only who waits for that is kept waiting by a model that reads.
+        """
+        ear = self._listening()
+        heard = await ear.receive(message)
+        return await self.became(heard.reading, wait=True) if wait and heard.reading else heard
+
+    async def became(self, task_id: TaskId, *, wait: bool = False) -> Heard:
+        """What a message became that was stored, by its task; as soon as it is read, if wanted."""
+        if wait:
+            await self._listening().wait_read(task_id)
+        task = await self._db.read(tasks.get, task_id)
+        words = task.request.text if task.request else task.title
+        return await self._listening().hear(Message(text=words, source=task.source))
 
     async def read(self, message: Message) -> Extraction:
         """Say what a message would become; nothing is stored."""

@@ -21,7 +21,8 @@ from remit.intake.recipients import (
     resolve,
 )
 from remit.language.detect import language_of
-from remit.language.files import LANGUAGES
+from remit.language.files import LANGUAGES, section
+from remit.language.files import LANGUAGES as TONGUES
 from remit.language.order_words import order_words
 from remit.language.phrases import some
 from remit.language.time.clock_time import ClockTime
@@ -37,6 +38,8 @@ from remit.language.tokens import Kind, keys_of, tokenize
 
 _LEADS: Final = ("", "at ", "um ", "a las ")  # "9:30" alone is a time once one was asked for
 _MOST_TOKENS: Final = 60
+_TELLING: Final = 3  # letters of a word that may name an option
+_MOST_CHOOSING: Final = 4  # words of an answer that does no more than choose
 _HOURS: Final = {
     DayPart.MORNING: range(4, 12),
     DayPart.AFTERNOON: range(12, 18),
@@ -54,14 +57,7 @@ _LEFT_OUT: Final = some(
 _YES: Final = some(
     "yes|yes please|yep|yeah|ok|okay|sure|right|correct|ja|ja bitte|genau|sí|si|claro"
 )
-_NO: Final = some(
-    "no|nope|nah|no thanks|no thank you|don't|dont|do not|don't send it|dont send it|stop|cancel",
-    "cancel it|nobody|no one|none|neither|not at all|no way|it was a joke|nobody it was a joke",
-    "nein|nein danke|nee|nö|nicht|gar nicht|überhaupt nicht|niemand|niemanden|keiner|keinen",
-    "nicht senden|nicht schicken|schick es nicht|abbrechen|war nur spaß|war ein witz",
-    "no gracias|no lo envíes|no lo mandes|nadie|a nadie|ninguno|ninguna|para nada|mejor no|cancela",
-    "cancélalo|era broma|fue broma",
-)
+_NO: Final = some(*(phrase for code in TONGUES for phrase in section(code, "talk")["no"]))
 _THEN: Final = some(
     "when to do it|when to remind|do it then|remind me then|then|it is to go out|send it there",
     "dann|dann tun|dann erinnern|es soll raus|entonces|cuando hacerlo|envíalo",
@@ -80,6 +76,15 @@ class Named:
     channels: tuple[Channel, ...] = ()
     texts: tuple[str, ...] = ()
     doubt: Question | None = None
+
+
+def chosen_option(answer: str, options: Sequence[str]) -> str | None:
+    """The one option that an answer names by some of its words: "den Baker", "then WhatsApp"."""
+    if answer in options:
+        return None
+    said = {key for key in keys_of(tokenize(answer)) if len(key) >= _TELLING}
+    found = [each for each in options if said & set(keys_of(tokenize(each)))]
+    return found[0] if len(found) == 1 and len(answer.split()) <= _MOST_CHOOSING else None
 
 
 def is_left_out(answer: str) -> bool:

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from remit.intake.admit import Ear
 from remit.intake.extraction import Extraction
 from remit.intake.heard import Heard, Message
+from remit.model.ids import TaskId
 from remit.model.task import Task
 
 # Given a task: a sentence about another that it looks like, if there is one.
@@ -22,7 +23,17 @@ class Attentive:
         self._twin = twin
 
     async def hear(self, message: Message) -> Heard:
-        heard = await self._ear.hear(message)
+        return await self._with_twins(await self._ear.hear(message))
+
+    async def receive(self, message: Message) -> Heard:
+        return await self._with_twins(await self._ear.receive(message))
+
+    async def wait_read(self, task_id: TaskId) -> None:
+        await self._ear.wait_read(task_id)
+
+    async def _with_twins(self, heard: Heard) -> Heard:
+        if heard.reading is not None:
+            return heard
         said = [await self._twin(task) for task in heard.tasks]
         return replace(heard, alike=tuple(each for each in said if each))
 

@@ -13,8 +13,9 @@ from zoneinfo import ZoneInfo
 
 from remit.intake.extract import extract
 from remit.intake.extraction import Draft, Extraction
-from remit.intake.hear import Reader
+from remit.intake.hear import Reader, TurnReader
 from remit.intake.recipients import Book
+from remit.model.conversation import TalkContext, TurnOrder
 
 _EN: Final = ("run", "start", "execute", "launch", "trigger", "kick off")
 _DE: Final = ("starte", "führe", "fuehre", "führ", "lass", "lasse")
@@ -47,11 +48,21 @@ class CommandReader:
         self._names = names
 
     async def read(self, text: str, now: datetime, zone: ZoneInfo, book: Book) -> Extraction:
+        told = self._command(text, now, zone, book)
+        return told or await self._reader.read(text, now, zone, book)
+
+    async def read_turn(
+        self, text: str, now: datetime, zone: ZoneInfo, book: Book, talk: TalkContext
+    ) -> Extraction | TurnOrder:
+        told = self._command(text, now, zone, book)
+        if told is not None or not isinstance(self._reader, TurnReader):
+            return told or await self._reader.read(text, now, zone, book)
+        return await self._reader.read_turn(text, now, zone, book, talk)
+
+    def _command(self, text: str, now: datetime, zone: ZoneInfo, book: Book) -> Extraction | None:
         found = extract(text, now=now, zone=zone, book=book) if self._names else None
         told = assigned(found, self._names) if found else None
-        if told is None or not any(draft.agent for draft in told.tasks):
-            return await self._reader.read(text, now, zone, book)
-        return told
+        return told if told and any(draft.agent for draft in told.tasks) else None
 
 
 def assigned(found: Extraction, names: Collection[str]) -> Extraction:

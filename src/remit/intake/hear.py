@@ -7,22 +7,24 @@ acknowledged. The same message twice, told by its source, is the same tasks.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 from zoneinfo import ZoneInfo
 
 from remit.errors import BadInput, Failed, KeyReused
 from remit.intake import admit
+from remit.intake.answers import chosen_option
 from remit.intake.asked import evidence, request_of
 from remit.intake.book import Contacts
 from remit.intake.conditions import find_conditions
 from remit.intake.extraction import Draft, Extraction
-from remit.intake.heard import Heard, Message
+from remit.intake.heard import Heard, Message, gap_of, heard_nothing
 from remit.intake.plain_reader import PlainReader
 from remit.intake.recipients import About, Book, Question
 from remit.intake.settle import settle
 from remit.intake.veto import held_back
 from remit.language.time.resolve import Recurrence
 from remit.model.condition import Condition
+from remit.model.conversation import TalkContext, TurnOrder
 from remit.model.delivery import Delivery
 from remit.model.ids import Ids
 from remit.model.plan import Clause, Gap, Request
@@ -41,6 +43,15 @@ class Reader(Protocol):
     """Reads a message: tasks, questions, and what became of every clause."""
 
     async def read(self, text: str, now: datetime, zone: ZoneInfo, book: Book) -> Extraction: ...
+
+
+@runtime_checkable
+class TurnReader(Protocol):
+    """Reads a turn of a conversation, which may be about what is there."""
+
+    async def read_turn(
+        self, text: str, now: datetime, zone: ZoneInfo, book: Book, talk: TalkContext
+    ) -> Extraction | TurnOrder: ...
 
 
 # The card that approves a text to somebody, as it will be sent; None if it cannot be shown yet.
@@ -77,32 +88,69 @@ class Ear:
         before = await self._db.read(messages.of_message, message.source)
         if before:
             return await self._again(message, before)
-        found = await self.read(message)
+        found = await self._read_turn(message)
+        if isinstance(found, TurnOrder):
+            return Heard((), order=found)
         if not found.tasks:
             return Heard((), (), found.answer, found.clauses, found.questions)
-        now = self._clock.now()
-        made = [
-            self._carded(*_task(each, message, n, self._ids, now))
-            for n, each in enumerate(ledgers(found), 1)
-        ]
-        asked = [review for _, reviews in made for review in reviews]
-        stored = await self._db.write(
-            messages.entrust, [task for task, _ in made], asked, message.said_at
-        )
-        if stored[0].id != made[0][0].id:
+        made, asked = self.tasks_of(found, message, self._clock.now())
+        stored = await self._db.write(messages.entrust, made, asked, message.said_at)
+        if stored[0].id != made[0].id:
             return await self._again(message, stored)
         return Heard(tuple(stored), tuple(asked), found.answer)
 
-    async def read(self, message: Message) -> Extraction:
-        """What the message would become; nothing is stored."""
+    def tasks_of(
+        self, found: Extraction, message: Message, now: datetime, place: Task | None = None
+    ) -> tuple[list[Task], list[Review]]:
+        """The tasks that a reading makes of a message, and all questions about them.
+
+        The first takes the place of a task that is stored already, if there is one.
+        """
+        drafted = [
+            _task(each, message, n, self._ids, now) for n, each in enumerate(ledgers(found), 1)
+        ]
+        if place is not None and drafted:
+            first, ledger = drafted[0]
+            drafted[0] = replace(first, id=place.id, session_id=place.session_id), ledger
+        made = [self._carded(*each) for each in drafted]
+        return [task for task, _ in made], [review for _, asked in made for review in asked]
+
+    async def read(self, message: Message, now: datetime | None = None) -> Extraction:
+        """What the message would become, read as of `now`; nothing is stored."""
+        return await self._read_by(self._reader, message, now)
+
+    async def read_plainly(self, message: Message, now: datetime | None = None) -> Extraction:
+        """What the message would become without a model."""
+        return await self._read_by(PlainReader(), message, now)
+
+    async def _read_by(self, reader: Reader, message: Message, now: datetime | None) -> Extraction:
         admit.check_text(message.text)
-        book, now = self._contacts.book(), self._clock.now()
-        if message.home is not None:
-            book = replace(book, home=message.home)
+        book, now = self._book(message), now or self._clock.now()
         try:
-            found = await self._reader.read(message.text, now, self._zone, book)
+            found = await reader.read(message.text, now, self._zone, book)
         except Failed:
             found = await PlainReader().read(message.text, now, self._zone, book)
+        return self._finished(found, message, book, now)
+
+    async def _read_turn(self, message: Message) -> Extraction | TurnOrder:
+        """What a turn of a conversation asks for: tasks, or something of what is there."""
+        if message.talk is None or not isinstance(self._reader, TurnReader):
+            return await self.read(message)
+        admit.check_text(message.text)
+        book, now = self._book(message), self._clock.now()
+        found = await self._reader.read_turn(message.text, now, self._zone, book, message.talk)
+        if isinstance(found, TurnOrder):
+            return found
+        return self._finished(found, message, book, now)
+
+    def _book(self, message: Message) -> Book:
+        book = self._contacts.book()
+        return book if message.home is None else replace(book, home=message.home)
+
+    def _finished(
+        self, found: Extraction, message: Message, book: Book, now: datetime
+    ) -> Extraction:
+        """A reading with what was said beside the words, held back and limited by them."""
         found = planned(found, message.scheduled_for, book.home, message.repeats)
         found = held_back(found, message.text, book)
         return limited(found, find_conditions(message.text, book, now, self._zone))
@@ -132,6 +180,10 @@ class Ear:
         said = before[0].request
         if said is None or said.text != message.text:
             raise KeyReused(message.source.ref)
+        if before[0].status is Status.CANCELLED:
+            record = await self._db.read(messages.reading_record, before[0])
+            if (nothing := heard_nothing(record)) is not None:
+                return nothing
         asked = await self._db.read(messages.questions, before)
         return Heard(tuple(before), tuple(asked))
 
@@ -145,6 +197,8 @@ class _Settling:
     def __call__(self, task: Task, review: Review, answer: str, now: datetime) -> Settled:
         if isinstance(self.book, BadInput):
             raise self.book
+        gap = gap_of(task, review)
+        answer = (gap and chosen_option(answer, gap.options)) or answer
         made = settle(task, review, answer, now=now, zone=self.zone, book=self.book)
         named = tuple(_named(each, self.ids) for each in made.task.delivery)
         ask = replace(made.ask, id=self.ids.review()) if made.ask else None

@@ -3,12 +3,15 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import cast
 
 from remit.intake.extraction import Draft, Extraction
 from remit.intake.recipients import About, Question
 from remit.language.order_words import Talk
-from remit.model.codec import Json, JsonMap, stamp, to_json
+from remit.model.codec import Json, JsonMap, from_json, stamp, to_json
+from remit.model.conversation import TalkContext, TurnOrder
 from remit.model.delivery import Delivery
+from remit.model.ids import TaskId
 from remit.model.plan import Clause, Gap
 from remit.model.review import Review
 from remit.model.series import Repeats
@@ -29,6 +32,7 @@ class Message:
     home: str | None = None  # the channel by which the owner is answered; else the book's
     taint: Taint = Taint.OWNER  # less, if others' words came along with his
     said_at: datetime | None = None  # if that may be long ago
+    talk: TalkContext | None = None  # what it may be about, if it is a turn of a conversation
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,35 @@ class Heard:
     clauses: tuple[Clause, ...] = ()
     unasked: tuple[Question, ...] = ()
     alike: tuple[str, ...] = ()  # a sentence for each task that looks like another
+    order: TurnOrder | None = None  # it is about a task that is there, or an open question
+
+    @property
+    def reading(self) -> TaskId | None:
+        """The task in whose place its words wait to be read; None once they are."""
+        return next((task.id for task in self.tasks if task.pending_reading is not None), None)
+
+
+def reading_record(found: Extraction) -> Json:
+    """What is recorded of a message that a model read."""
+    return {
+        "tasks": len(found.tasks),
+        "answer": to_json(found.answer),
+        "clauses": to_json(found.clauses),
+        "questions": to_json(found.questions),
+    }
+
+
+def heard_nothing(record: Json) -> Heard | None:
+    """A message that was read and asked for nothing, as it was recorded; None for any other."""
+    if not isinstance(record, dict) or record.get("tasks") != 0:
+        return None
+    answer = record["answer"]
+    return Heard(
+        (),
+        answer=None if answer is None else Talk(str(answer)),
+        clauses=tuple(from_json(Clause, each) for each in cast("list[Json]", record["clauses"])),
+        unasked=tuple(from_json(Question, e) for e in cast("list[Json]", record["questions"])),
+    )
 
 
 def told(heard: Heard, view: View = View.S3) -> JsonMap:
@@ -53,6 +86,7 @@ def told(heard: Heard, view: View = View.S3) -> JsonMap:
         "alike": list[Json](heard.alike),
         "veto": to_json(tuple(dict.fromkeys(cue for task in heard.tasks for cue in task.veto))),
         "conditions": to_json(tuple(limit for task in heard.tasks for limit in task.conditions)),
+        "reading": heard.reading is not None,
     }
 
 
@@ -66,6 +100,7 @@ def rehearsed(found: Extraction) -> JsonMap:
         "alike": [],
         "veto": to_json(found.veto),
         "conditions": to_json(found.conditions),
+        "reading": False,
     }
 
 

@@ -52,3 +52,18 @@ class Reading(_Part):
     tasks: Annotated[tuple[ReadTask, ...], Field(max_length=MAX_TASKS)] = ()
     questions: Annotated[tuple[ReadQuestion, ...], Field(max_length=6)] = ()
     talk: Literal["question", "thanks", "greeting", "statement", "control", "chatter"] | None = None
+
+
+class ReadOrder(_Part):
+    """What a turn wants of a task or a question that is listed; each id is copied from there."""
+
+    kind: Literal["approve", "cancel", "pause", "resume", "skip", "move", "answer"]
+    task: _Short | None = None
+    question: _Short | None = None
+    words: _Words
+
+
+class TurnReading(Reading):
+    """How a model reads a turn of a conversation."""
+
+    order: ReadOrder | None = None

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final
 
 from remit.model.codec import JsonMap
-from remit.model.ids import ConversationId, TaskId
+from remit.model.ids import ConversationId, ReviewId, TaskId
 
 SCHEDULED: Final = "Scheduled Events"  # the conversation about what was planned
 
@@ -59,3 +59,35 @@ class Turn:
     receipt: JsonMap = field(default_factory=dict)  # what was understood, clause by clause
     asks: JsonMap = field(default_factory=dict)  # what the next turn may settle
     notes: tuple[str, ...] = ()  # what of it is not on record
+
+
+@dataclass(frozen=True, slots=True)
+class TalkContext:
+    """What a turn of the owner may be about: his own last words, tasks, and open questions."""
+
+    turns: tuple[str, ...] = ()  # oldest first
+    tasks: tuple[tuple[TaskId, str], ...] = ()  # with their titles
+    questions: tuple[tuple[ReviewId, str], ...] = ()  # with their sentences
+
+
+class OrderKind(StrEnum):
+    """What a turn may want of a task that is there, or of an open question."""
+
+    APPROVE = "approve"
+    CANCEL = "cancel"
+    PAUSE = "pause"
+    RESUME = "resume"
+    SKIP = "skip"
+    MOVE = "move"
+    ANSWER = "answer"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnOrder:
+    """An order that a model found in a turn. `certain`: words of the owner bear it out."""
+
+    kind: OrderKind
+    task: TaskId | None = None
+    question: ReviewId | None = None
+    words: str = ""
+    certain: bool = False

@@ -101,6 +101,17 @@ class Cue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PendingReading:
+    """What was said beside the words of a message that a model is still to read."""
+
+    priority: Priority | None = None
+    scheduled_for: datetime | None = None
+    repeats: Repeats | None = None
+    home: str | None = None
+    said_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     id: TaskId
     type: TaskType
@@ -130,6 +141,7 @@ class Task:
     taint: Taint = Taint.OWNER
     veto: tuple[VetoCue, ...] = ()  # words that hold it back from everybody but the owner
     conditions: tuple[Condition, ...] = ()  # limits that the owner set
+    pending_reading: PendingReading | None = None  # its words are stored, and not read yet
     budget: Budget = Budget()
     spent: Budget = Budget(0, 0)
     result_summary: str | None = None

@@ -65,6 +65,7 @@ class Rooms:
     bench: Bench | None = None  # for work on the owner's projects
     agree: Agree | None = None  # drafts a contract for work that came without one
     mirror: Mirror | None = None  # looks back on what ended
+    read: Callable[[Task], Awaitable[None]] | None = None  # reads the words of a stored message
 
     async def plan(self, task: Task) -> Plan:
         """What to work on, and how one will tell that it is done. What the owner gave stands."""

@@ -96,7 +96,9 @@ class NewTask(Body):
 class NewMessage(Body):
     """What the owner says. With `dryRun` it is only told what would become of it.
 
-    With `conversationId` it is a turn there, and may also answer, stop or change something.
+    With `conversationId` it is a turn there, and may also answer, stop or change something. If a
+    model reads messages, the answer says `reading: true` at once; with `wait` it comes once they
+    are read.
     """
 
     text: Annotated[str, Field(max_length=100_000)]
@@ -107,6 +109,7 @@ class NewMessage(Body):
     repeats: NewRepeats | None = None
     priority: Annotated[Priority | None, Field(strict=False)] = None
     dry_run: Annotated[bool, Field(alias="dryRun")] = False
+    wait: bool = False
     conversation_id: Annotated[
         str | None, Field(alias="conversationId", min_length=1, max_length=200)
     ] = None

@@ -9,7 +9,7 @@ from remit.model.codec import JsonMap
 from remit.model.ids import ConversationId
 from remit.model.task import Source, SourceKind
 from remit.server.bodies import NewMessage
-from remit.server.call import VIEW, Answer, Call, Route
+from remit.server.call import VIEW, Answer, Call, Query, Route
 from remit.server.tasks import moment, repeats_of
 
 _PATIENCE: Final = 60.0  # seconds: a model may read along
@@ -32,13 +32,19 @@ async def hear(call: Call) -> Answer:
         return Answer(rehearsed(await call.house.intake.read(message)))
     if body.conversation_id is not None:
         return await _in_talk(call, body, ConversationId(body.conversation_id))
-    heard = await call.house.intake.hear(message)
+    heard = await call.house.intake.receive(message, wait=body.wait)
     answer = told(heard, call.view)
     if not call.access.reads:
         answer["alike"] = []  # it names tasks of others
     if not heard.tasks:
         return Answer(answer)
     return Answer(answer, 201, f"/api/tasks/{heard.tasks[0].id}")
+
+
+async def became(call: Call) -> Answer:
+    """What a stored message became; with `wait` once it is read."""
+    heard = await call.house.intake.became(call.task_id, wait=call.flag("wait"))
+    return Answer(told(heard, call.view))
 
 
 async def _in_talk(call: Call, body: NewMessage, talk: ConversationId) -> Answer:
@@ -49,14 +55,18 @@ async def _in_talk(call: Call, body: NewMessage, talk: ConversationId) -> Answer
         field = "priority" if body.priority else "scheduledFor"
         raise BadInput(sentence, field=field)
     turn = await call.house.talk.say(talk, body.text, channel="api", key=call.ref)
-    answer = await call.house.talk.answered(turn, _PATIENCE)
+    model = call.house.model_reader
+    leads = model is not None and model.leads
+    answer = await call.house.talk.answered(turn, _PATIENCE if body.wait or not leads else 0)
     where = f"/api/conversations/{talk}"
     receipt = answer.receipt if answer else {}
     if not receipt:
         lists = ("tasks", "clauses", "questions", "alike", "veto", "conditions")
         nothing: JsonMap = {name: [] for name in lists}
-        return Answer(nothing | {"answer": "control"}, 200, where)
-    return Answer({"veto": [], "conditions": []} | receipt, 201 if receipt["tasks"] else 200, where)
+        sort = "control" if answer else None
+        return Answer(nothing | {"answer": sort, "reading": answer is None}, 200, where)
+    told: JsonMap = {"veto": [], "conditions": [], "reading": False}
+    return Answer(told | receipt, 201 if receipt["tasks"] else 200, where)
 
 
 ROUTES: Final = (
@@ -70,5 +80,13 @@ ROUTES: Final = (
         also=200,
         query=(VIEW,),
         body=NewMessage,
+    ),
+    Route(
+        method="GET",
+        path="/api/messages/{id}",
+        does=became,
+        says="What a message became, by the id of its task; a model may still be reading it",
+        gives="Heard",
+        query=(VIEW, Query("wait", "Answer once it is read.", {"type": "boolean"})),
     ),
 )

@@ -276,6 +276,7 @@ _OTHERS: Final[dict[str, JsonMap]] = {
         alike={"type": "array", "items": _TEXT},
         veto=_list("VetoCue"),
         conditions=_list("Condition"),
+        reading={"type": "boolean"},
     ),
     "Condition": _object(
         kind=_words(*ConditionKind),

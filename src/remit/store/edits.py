@@ -23,6 +23,8 @@ _OWNERS: Final = Rule("owner", "the owner said so")
 def edit(tx: Tx, task_id: TaskId, change: Edit, now: datetime) -> Task:
     """Write a change down, with its event; what has begun is not changed any more."""
     was = tasks.get(tx, task_id)
+    if was.pending_reading is not None:
+        raise Conflict(f"Task {was.id} is still being read; change it in a moment.")
     task = _changed(was, change)
     columns = tasks.amended(task)
     row = tx.one(

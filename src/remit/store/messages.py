@@ -1,15 +1,32 @@
 """The tasks of one message: stored together with their questions, or not at all."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
+from typing import Final
 
 from remit.errors import KeyReused
+from remit.model.codec import Json, JsonMap, text_of
+from remit.model.event import Entry, Kind
+from remit.model.ids import TaskId
 from remit.model.review import Review
-from remit.model.status import Actor
+from remit.model.status import Actor, Status
 from remit.model.task import Source, Task
-from remit.store import restored, reviews, tasks
+from remit.store import events, restored, reviews, rows, runs, tasks
 from remit.store.database import Row, Tx
+
+READ_STEP: Final = "read_message"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMessage:
+    """What a stored message turned out to ask for; the first task takes the place of its own."""
+
+    tasks: Sequence[Task]
+    asked: Sequence[Review]
+    record: Json  # the result of the step
+    summary: str  # why there is no task, if there is none
 
 
 def entrust(
@@ -25,6 +42,39 @@ def entrust(
     for review in asked:
         reviews.open_review(tx, review, Actor.INTAKE, made[0].created_at)
     return [tasks.get(tx, task.id) for task in made]
+
+
+def store_reading(tx: Tx, task_id: TaskId, read: ReadMessage, now: datetime) -> bool:
+    """Put what a message asks for in the place of its unread words, once; False if they are gone.
+
+    The owner may have cancelled or paused it meanwhile, or it was read already.
+    """
+    row = _drop(tx, task_id, read, now) if not read.tasks else tasks.read(tx, read.tasks[0], now)
+    if row is None:
+        return False
+    tx.run("insert_step", (task_id, 0, READ_STEP, text_of(read.record), rows.ms(now)))
+    said_at = read.tasks[0].created_at if read.tasks else now
+    for task in read.tasks[1:]:
+        if restored.admit(tx, task, said_at).id != task.id:
+            raise KeyReused(task.source.ref)
+    for review in read.asked:
+        reviews.open_review(tx, review, Actor.INTAKE, now)
+    return True
+
+
+def reading_record(tx: Tx, task: Task) -> Json:
+    """What was recorded when a stored message was read; None if it was read before it was kept."""
+    return runs.steps(tx, task).get(READ_STEP)
+
+
+def _drop(tx: Tx, task_id: TaskId, read: ReadMessage, now: datetime) -> Row | None:
+    row = tx.one("drop_reading", {"id": task_id, "summary": read.summary, "now": rows.ms(now)})
+    if row is not None:
+        data: JsonMap = {"was": Status.NEW, "to": Status.CANCELLED, "note": read.summary}
+        entry = Entry(Kind.TASK_MOVED, Actor.PRIORITISE, data)
+        events.append(tx, task_id, rows.number(row["events"]), entry, now)
+        reviews.close_all(tx, task_id, Actor.PRIORITISE, now)
+    return row
 
 
 def of_message(tx: Tx, source: Source) -> list[Task]:

@@ -19,7 +19,17 @@ from remit.model.review import Answered, Decision, Review
 from remit.model.run import Run
 from remit.model.series import Repeats
 from remit.model.status import Actor, Reason, Status
-from remit.model.task import Budget, Creator, Priority, Source, SourceKind, Taint, Task, TaskType
+from remit.model.task import (
+    Budget,
+    Creator,
+    PendingReading,
+    Priority,
+    Source,
+    SourceKind,
+    Taint,
+    Task,
+    TaskType,
+)
 from remit.model.veto import VetoCue
 from remit.store.database import Cell, Row
 
@@ -73,6 +83,7 @@ def details(task: Task) -> str:
                 ("gaps", task.gaps),
                 ("veto", task.veto),
                 ("conditions", task.conditions),
+                ("pending_reading", task.pending_reading),
                 ("repeats", task.repeats),
                 ("work", task.work),
                 ("contract", task.contract),
@@ -216,6 +227,7 @@ _PARTS: Final[Mapping[str, Callable[[Json], object]]] = {
     "gaps": _all(Gap),
     "veto": _all(VetoCue),
     "conditions": _all(Condition),
+    "pending_reading": partial(from_json, PendingReading),
     "repeats": partial(from_json, Repeats),
     "work": _all(Item),
     "contract": partial(from_json, Contract),

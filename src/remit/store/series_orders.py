@@ -17,6 +17,7 @@ from remit.store.database import Tx
 PAUSED: Final = "the series was paused"
 UNWANTED: Final = "you did not want it"
 ENDED: Final = "you ended it"
+_LAST: Final = 20  # occurrences among which one that was left out is found
 _FAR: Final = 1_000  # so many slots ahead one may be named
 
 
@@ -71,6 +72,20 @@ def skip(tx: Tx, series_id: SeriesId, slot: datetime | None, now: datetime) -> S
         at = _slot(found, slot, now)
         slots.write_skip(tx, series_id, slots.Skipped(at, at, 1, UNWANTED), now)
     return series.find(tx, series_id)
+
+
+def unskip(tx: Tx, series_id: SeriesId, slot: datetime, now: datetime) -> Task | None:
+    """Have a slot all the same that was left out; return its occurrence, if one was ended for it.
+
+    What has an occurrence no more is for the caller to put in once more.
+    """
+    found = series.find(tx, series_id)
+    if slot <= now or found.ended_at is not None:
+        raise Conflict(f"Series {series_id} cannot have the slot {stamp(slot)} any more.")
+    tx.run("delete_skip", {"series": series_id, "slot": rows.ms(slot)})
+    if slot > found.last:
+        return None
+    return next((each for each in occurrences(tx, series_id, _LAST) if each.slot == slot), None)
 
 
 def move(tx: Tx, series_id: SeriesId, slot: datetime | None, to: datetime, now: datetime) -> Task:

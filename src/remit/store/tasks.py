@@ -22,8 +22,7 @@ T = TypeVar("T")
 
 def admit(tx: Tx, task: Task) -> Task:
     """Store a new task with its first event; the same cue again returns what it became before."""
-    if task.repeats is not None and task.scheduled_for is None and not task.gaps:
-        task = replace(task, type=TaskType.SCHEDULED, scheduled_for=task.repeats.first)
+    task = _at_first_time(task)
     added = tx.run("insert_task", _columns(task))
     if not added:
         source = {"kind": task.source.kind.value, "ref": task.source.ref}
@@ -46,6 +45,22 @@ def amend(tx: Tx, task: Task, now: datetime) -> None:
     events.append(tx, task.id, rows.number(row["events"]), entry, now)
     if _comes_back(task):
         _begun(tx, task)
+
+
+def read(tx: Tx, task: Task, now: datetime) -> Row | None:
+    """Write down what the words of a stored message ask for; None if they wait no longer."""
+    task = _at_first_time(task)
+    columns = _columns(task)
+    names = (*_AMENDED, "assigned_agent", "priority")
+    row = tx.one("read_task", {name: columns[name] for name in names} | {"now": rows.ms(now)})
+    if row is None:
+        return None
+    replace_deliveries(tx, task)
+    entry = Entry(Kind.TASK_UPDATED, Actor.INTAKE, {"what": "read", **told(task)})
+    events.append(tx, task.id, rows.number(row["events"]), entry, now)
+    if _comes_back(task):
+        _begun(tx, task)
+    return row
 
 
 def amended(task: Task) -> dict[str, str | int | None]:
@@ -88,6 +103,13 @@ def _begun(tx: Tx, task: Task) -> Task:
     from remit.store import series  # noqa: PLC0415 - who only looks need not wait for the rules
 
     return series.begin(tx, task)
+
+
+def _at_first_time(task: Task) -> Task:
+    """What comes back and has no time of its own begins at the first time of its rule."""
+    if task.repeats is None or task.scheduled_for is not None or task.gaps:
+        return task
+    return replace(task, type=TaskType.SCHEDULED, scheduled_for=task.repeats.first)
 
 
 def _comes_back(task: Task) -> bool:

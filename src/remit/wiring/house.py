@@ -36,6 +36,7 @@ from remit.intake.book import Contacts
 from remit.intake.exam.qualify import QualifiedReader
 from remit.intake.hear import Ear
 from remit.intake.permits import Permits
+from remit.intake.receive import Receiver
 from remit.intake.zone import owners
 from remit.journal.follow import Journal
 from remit.model.delivery import Keeps
@@ -172,10 +173,9 @@ def build(
     ground = _ground(settings, db, clock, brain, channels, keys, background=background)
     alike = Recollection(ground)
     model = minds.model_reader(ground)
-    contacts, ear, intake = _hearing(ground, ids, fitted, alike, model)
-    ears = Ears(ground, intake, ear, contacts)
-    tools = _tools(ground, intake, able, alike)
-    return _house(_Frame(ground, ids, keys, fitted, alike, ears, tools, model))
+    ears, receiver = _hearing(ground, ids, fitted, alike, model)
+    tools = _tools(ground, ears.intake, able, alike)
+    return _house(_Frame(ground, ids, keys, fitted, alike, ears, receiver, tools, model))
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +188,7 @@ class _Frame:
     fitted: Outfit
     alike: Recollection
     ears: Ears
+    receiver: Receiver
     tools: Toolbox
     model: QualifiedReader | None
 
@@ -211,7 +212,8 @@ def _work(frame: _Frame, priority: PriorityFile) -> _Work:
     rooms = _rooms(ground, tools, contacts, frame.fitted, priority, bench)
     back = Reflection(ground, ids, frame.ears.intake.admit, tools, contacts)
     reminded = rooms.recall.reminded(frame.alike.reminders.of)
-    rooms = replace(rooms, mirror=back.mirror, recall=reminded)
+    read = frame.receiver.read_pending
+    rooms = replace(rooms, mirror=back.mirror, recall=reminded, read=read)
     frame.ears.ear.approve_by(partial(approval_card, rooms))
     return _Work(trees, late, back, _engine(ground, ids, rooms), rooms.courier)
 
@@ -223,7 +225,7 @@ def _house(frame: _Frame) -> House:
     inbox = Inbox(db, clock, ears.ear.settling, _undo(ground))
     work = _work(frame, priority)
     told = join(ground, ids, work.courier, keys.kept.hide)
-    spoken = talk(ground, ids, journal, ears, Hands(ground, owner, inbox), told.tells)
+    spoken = talk(ground, ids, journal, ears, Hands(ground, owner, inbox, ears.intake), told.tells)
     return House(
         settings=settings,
         db=db,
@@ -291,18 +293,18 @@ def _background(db: Database, clock: Clock, redact: Callable[[str], str]) -> Bac
 
 def _hearing(
     ground: Ground, ids: Ids, fitted: Outfit, alike: Recollection, model: QualifiedReader | None
-) -> tuple[Contacts, Ear, Intake]:
+) -> tuple[Ears, Receiver]:
     """Whom the owner knows, who reads what is said, and what makes tasks of it."""
     settings, db, clock = ground.settings, ground.db, ground.clock
     contacts = Contacts(
         settings.home / CONTACTS, settings.owner, _called(ground, fitted), settings.agent
     )
     ear = Ear(db, clock, ids, contacts, ground.zone, minds.reader(ground, model))
-    return (
-        contacts,
-        ear,
-        Intake(db, clock, ids, ground.channels, Attentive(ear, alike.twin), contacts.meant),
-    )
+    is_slow = partial(minds.is_read_by_model, ground, model)
+    receiver = Receiver(ear, db, clock, ids, is_slow)
+    attentive = Attentive(receiver, alike.twin)
+    intake = Intake(db, clock, ids, ground.channels, attentive, contacts.meant)
+    return Ears(ground, intake, ear, contacts, is_slow), receiver
 
 
 def _engine(ground: Ground, ids: Ids, rooms: Rooms) -> LocalEngine:

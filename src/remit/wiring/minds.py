@@ -14,6 +14,7 @@ from remit.brain.guidelines import FILE, Guidelines
 from remit.brain.mcp.shelf import McpShelf
 from remit.brain.models import ModelBrain
 from remit.brain.score import Scorer
+from remit.brain.scripted import ScriptedBrain
 from remit.brain.summary import Summariser
 from remit.brain.think import Surroundings
 from remit.errors import BadInput
@@ -74,13 +75,41 @@ def patient(settings: Settings) -> Engine:
 
 
 def model_reader(ground: Ground) -> QualifiedReader | None:
-    """The model that reads messages once it has passed the exam, if there is a model."""
-    if (mind := ground.mind(Role.EXTRACT)) is None:
+    """The model that reads messages once it has passed the exam, if there is a model.
+
+    A scripted brain reads if its script says how; the owner wrote it, so it takes no exam.
+    """
+    brain, mind = ground.brain, ground.mind(Role.EXTRACT)
+    scripted_reads = isinstance(brain, ScriptedBrain) and brain.reads_messages
+    if mind is None and not scripted_reads:
         return None
     from remit.intake.model_reader import ModelReader  # noqa: PLC0415 - loads a library of forms
 
+    results = ExamFile(ground.settings.home)
+    if isinstance(brain, ScriptedBrain):
+        return QualifiedReader(ModelReader(brain.fill), "scripted", results, exempt=True)
+    assert mind is not None  # noqa: S101 - else nobody reads
     reader = ModelReader(Filling(Paying(mind, ground.purse, ground.clock)))
-    return QualifiedReader(reader, mind.label, ExamFile(ground.settings.home))
+    return QualifiedReader(reader, mind.label, results)
+
+
+def is_read_by_model(ground: Ground, model: QualifiedReader | None) -> bool:
+    """Whether messages are read by a model that passed the exam.
+
+    A command that opens the house without its brain leaves the reading to who has it.
+    """
+    if model is not None or not isinstance(ground.brain, NoBrain):
+        return model is not None and model.leads
+    results = ExamFile(ground.settings.home)
+    if not results.any_qualifies:
+        return False
+    try:
+        brain = brain_of(ground.settings)
+    except BadInput:
+        return False
+    mind = brain.as_role(Role.EXTRACT) if isinstance(brain, ModelBrain) else None
+    result = results.result(mind.label) if mind is not None and mind.ready else None
+    return result is not None and result.qualifies
 
 
 def reader(ground: Ground, model: QualifiedReader | None) -> Reader:

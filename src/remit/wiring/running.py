@@ -40,7 +40,7 @@ async def watch(house: House, url: str) -> None:
 def _examine_reader(house: House) -> None:
     """Have a model that is new here take the reading exam, beside everything else."""
     model = house.model_reader
-    if model is None or model.results.result(model.model) is not None:
+    if model is None or not model.needs_exam:
         return
 
     async def examine() -> None:

@@ -1,7 +1,7 @@
 """Talk, joined to the rooms it does not know: intake hears, the owner acts, a brain answers."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -17,34 +17,40 @@ from remit.converse.does import Doer
 from remit.converse.plugs import Mind, Unclear, Understood
 from remit.converse.talk import Talk
 from remit.converse.tidings import Tells, Tidings
-from remit.errors import BadInput
+from remit.errors import BadInput, Conflict
 from remit.intake import answers, heard
 from remit.intake.admit import Intake
 from remit.intake.book import Contacts
-from remit.intake.extract import extract
+from remit.intake.extraction import Draft, Extraction
 from remit.intake.hear import Ear
 from remit.intake.heard import Message
 from remit.intake.permits import asks_first
+from remit.intake.plain_reader import read_plainly
 from remit.journal.follow import Journal
 from remit.language import order_words
 from remit.language.order_words import Talk as Chat
 from remit.language.time.resolve import Moment
 from remit.language.time.which_day import TimeDoubt
+from remit.model import rrule
+from remit.model.conversation import TalkContext
 from remit.model.edit import Edit
-from remit.model.ids import Ids, ReviewId, SessionId, TaskId
+from remit.model.ids import Ids, ReviewId, SeriesId, SessionId, TaskId
 from remit.model.permit import Reach
 from remit.model.phone import is_same_address
 from remit.model.reply import Policy, Prompt, Reply, Tool, ToolCall, ToolResult
 from remit.model.review import Answered, Decision, Review
+from remit.model.series import Fate, Repeats, Series
 from remit.model.task import Creator, Source, SourceKind, Task, TaskType
 from remit.owner import Owner
 from remit.ports import Brain
 from remit.review.inbox import Inbox
 from remit.settings import Settings
-from remit.store import edits, permissions
+from remit.store import edits, permissions, series, series_orders, tasks
+from remit.store.database import Tx
 from remit.wiring.ground import Ground
 
 _BY: Final = "owner: in a conversation"
+_MOST_RUNS: Final = 60  # of a series, among which one is named
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +61,17 @@ class Ears:
     intake: Intake
     ear: Ear
     contacts: Contacts
+    is_slow: Callable[[], bool]
 
-    async def hear(self, text: str, ref: str, said_at: datetime) -> Understood:
+    @property
+    def reads_by_model(self) -> bool:
+        return self.is_slow()
+
+    async def hear(
+        self, text: str, ref: str, said_at: datetime, context: TalkContext
+    ) -> Understood:
         source = Source(SourceKind.CONVERSATION, ref)
-        message = Message(text=text, source=source, said_at=said_at)
+        message = Message(text=text, source=source, said_at=said_at, talk=context)
         found = await self.intake.hear(message)
         standing = await self.ground.db.read(permissions.every)
         sends = ((task, each) for task in found.tasks for each in task.delivery)
@@ -70,15 +83,31 @@ class Ears:
             unasked=(*(each.sentence for each in found.unasked), *found.alike),
             receipt=heard.told(found) if found.tasks or found.unasked else {},
             asks_first=frozenset(map(str, asks)),
+            order=found.order,
         )
 
     def is_talk(self, text: str) -> bool:
-        now, zone = self.ground.clock.now(), self.ground.zone
-        found = extract(text, now=now, zone=zone, book=self.contacts.bare())
+        found = self._plain(text)
         return not found.tasks and found.answer in (Chat.THANKS, Chat.GREETING, Chat.CHATTER)
 
     def asks_for_work(self, text: str) -> bool:
         return order_words.asks_for_work(text)
+
+    def is_request(self, text: str) -> bool:
+        found = self._plain(text)
+        return bool(found.tasks) and not all(map(_is_loose, found.tasks))
+
+    def is_loose_work(self, text: str) -> bool:
+        found = self._plain(text)
+        return bool(found.tasks) and all(map(_is_loose, found.tasks))
+
+    def _plain(self, text: str) -> Extraction:
+        try:
+            book = self.contacts.book()
+        except BadInput:
+            book = self.contacts.bare()
+        now, zone = self.ground.clock.now(), self.ground.zone
+        return read_plainly(text, now=now, zone=zone, book=book)
 
     def fits(self, task: Task, review: Review, text: str) -> bool | None:
         gap = heard.gap_of(task, review)
@@ -115,28 +144,97 @@ class Hands:
     ground: Ground
     owner: Owner
     inbox: Inbox
+    intake: Intake
 
     async def pause(self, task_id: TaskId) -> Task:
-        return await self.owner.pause(task_id)
+        return await self._to_all(task_id, self.owner.pause, self.owner.pause_series)
 
     async def resume(self, task_id: TaskId) -> Task:
-        return await self.owner.resume(task_id)
+        return await self._to_all(task_id, self.owner.resume, self.owner.resume_series)
 
     async def cancel(self, task_id: TaskId) -> Task:
-        return await self.owner.cancel(task_id)
+        return await self._to_all(task_id, self.owner.cancel, self.owner.end_series)
+
+    async def _to_all(
+        self,
+        task_id: TaskId,
+        one: Callable[[TaskId], Awaitable[Task]],
+        every: Callable[[SeriesId], Awaitable[Series]],
+    ) -> Task:
+        """Do something to a task; to a whole series, if it comes back."""
+        task = await self._get(task_id)
+        if task.series_id is None:
+            return await one(task_id)
+        await every(task.series_id)
+        return await self._get(task_id)
+
+    async def _get(self, task_id: TaskId) -> Task:
+        return await self.ground.db.read(tasks.get, task_id)
 
     async def run_now(self, task_id: TaskId) -> Task:
         return await self.owner.run_now(task_id)
 
     async def reschedule(self, task_id: TaskId, at: datetime) -> Task:
-        change, now = Edit(scheduled_for=at), self.ground.clock.now()
-        return await self.ground.db.write(edits.edit, task_id, change, now)
+        task, now = await self._get(task_id), self.ground.clock.now()
+        if task.series_id is not None:
+            return await self.owner.move_slot(task.series_id, None, at)
+        return await self.ground.db.write(edits.edit, task_id, Edit(scheduled_for=at), now)
+
+    async def runs(self, task_id: TaskId) -> list[datetime]:
+        task, now = await self._get(task_id), self.ground.clock.now()
+        return await self.ground.db.read(_runs, task.series_id, now) if task.series_id else []
+
+    async def skip(self, task_id: TaskId, slot: datetime) -> None:
+        task = await self._get(task_id)
+        if task.series_id is not None:
+            await self.owner.skip_slot(task.series_id, slot)
+
+    async def unskip(self, task_id: TaskId, slot: datetime, ref: str) -> None:
+        task, now = await self._get(task_id), self.ground.clock.now()
+        assert task.series_id is not None  # noqa: S101 - it had a run to leave out
+        left = await self.ground.db.write(series_orders.unskip, task.series_id, slot, now)
+        if left is not None:
+            await self.intake.admit(await self.owner.retry(left.id, ref))
+
+    async def restore(self, task_id: TaskId, ref: str) -> Task:
+        task, now = await self._get(task_id), self.ground.clock.now()
+        if task.gaps:
+            raise Conflict("A question about it was still open; say it once more instead.")
+        cue = await self.owner.retry(task_id, ref)
+        if task.series_id is not None:
+            repeats = await self.ground.db.read(_from_now_on, task.series_id, now)
+            cue = replace(cue, repeats=repeats, scheduled_for=repeats.first)
+        return await self.intake.admit(cue)
+
+    async def recall(self, task_id: TaskId) -> Task:
+        return await self.owner.undo(task_id)
 
     async def answer(self, review_id: ReviewId, text: str) -> Task:
         return await self.inbox.decide(review_id, Decision(Answered.ANSWER, text, by=_BY))
 
     async def approve(self, review_id: ReviewId) -> Task:
         return await self.inbox.decide(review_id, Decision(Answered.APPROVE, by=_BY))
+
+
+def _runs(tx: Tx, series_id: SeriesId, now: datetime) -> list[datetime]:
+    """The runs of a series to come that are not left out."""
+    found = series_orders.coming(tx, series.find(tx, series_id), now, _MOST_RUNS)
+    return [slot.at for slot in found if slot.fate is not Fate.SKIPPED]
+
+
+def _from_now_on(tx: Tx, series_id: SeriesId, now: datetime) -> Repeats:
+    """The rule of a series, with its next time as the first."""
+    rule = series.find(tx, series_id).repeats
+    first = next(iter(rrule.slots(rule, now)), None)
+    if first is None:
+        raise Conflict("It would not come back any more.")
+    return replace(rule, first=first)
+
+
+def _is_loose(draft: Draft) -> bool:
+    """Whether a draft is mere work: for nobody, at no time."""
+    timed = draft.scheduled_for is not None or draft.recurrence is not None
+    return bool(draft.work) and not draft.deliveries and not timed
 
 
 class Reader:

@@ -15,10 +15,11 @@ from remit.errors import Failed
 from remit.intake.exam.labelled import LabelledMessage, public_messages
 from remit.intake.exam.score import Mark, score
 from remit.intake.extraction import Extraction
-from remit.intake.hear import Reader
+from remit.intake.hear import Reader, TurnReader
 from remit.intake.plain_reader import PlainReader
 from remit.intake.recipients import Book
 from remit.model.codec import JsonMap
+from remit.model.conversation import TalkContext, TurnOrder
 from remit.system.files import write_atomic
 
 FILE: Final = "reader-exam.json"
@@ -26,7 +27,7 @@ VERSION: Final = 1  # raised when the exam or the form changes
 MESSAGES: Final = 40
 
 
-class ModelReads(Reader, Protocol):
+class ModelReads(Reader, TurnReader, Protocol):
     """A reader that says when its model did not answer."""
 
     async def read_by_model(
@@ -106,6 +107,12 @@ class ExamFile:
     def __init__(self, home: Path) -> None:
         self._path = home / FILE
 
+    @property
+    def any_qualifies(self) -> bool:
+        """Whether any model that took this exam passed it."""
+        results = (self.result(model) for model in self._kept())
+        return any(each is not None and each.qualifies for each in results)
+
     def result(self, model: str) -> ExamResult | None:
         """The result of a model in this very exam; None if it has not been taken."""
         kept = self._kept().get(model)
@@ -131,8 +138,11 @@ class ExamFile:
 class QualifiedReader:
     """Lets a model read if it passed the exam; else the closed patterns do."""
 
-    def __init__(self, reader: ModelReads, model: str, results: ExamFile) -> None:
+    def __init__(
+        self, reader: ModelReads, model: str, results: ExamFile, *, exempt: bool = False
+    ) -> None:
         self._reader = reader
+        self._exempt = exempt  # it is no model: the owner wrote down how messages are read
         self._plain = PlainReader()
         self.model = model
         self.results = results
@@ -140,11 +150,23 @@ class QualifiedReader:
     @property
     def leads(self) -> bool:
         result = self.results.result(self.model)
-        return result is not None and result.qualifies
+        return self._exempt or (result is not None and result.qualifies)
+
+    @property
+    def needs_exam(self) -> bool:
+        return not self._exempt and self.results.result(self.model) is None
 
     async def read(self, text: str, now: datetime, zone: ZoneInfo, book: Book) -> Extraction:
         reader: Reader = self._reader if self.leads else self._plain
         return await reader.read(text, now, zone, book)
+
+    async def read_turn(
+        self, text: str, now: datetime, zone: ZoneInfo, book: Book, talk: TalkContext
+    ) -> Extraction | TurnOrder:
+        """Read a turn of a conversation with what it may be about."""
+        if not self.leads:
+            return await self._plain.read(text, now, zone, book)
+        return await self._reader.read_turn(text, now, zone, book, talk)
 
     async def take_exam(self, now: datetime) -> ExamResult:
         """Have the model take the exam, whatever it did before, and keep the result."""

@@ -47,11 +47,22 @@ async def entrust(call: Call) -> Answer:
     return await _new(call, {"text": "", "wrong": None, **_receipt(heard)})
 
 
+async def received(call: Call) -> Answer:
+    """The receipt of a message that was stored, once more: it may have been read meanwhile."""
+    heard = await call.house.intake.became(call.task_id)
+    return shell.part("parts/receipt.html", await _around(call) | _receipt(heard))
+
+
+async def _around(call: Call) -> dict[str, object]:
+    around = await shell.around(call)
+    return {"shell": around, "now": around.now}
+
+
 async def _heard(call: Call, said: NewWords) -> Heard:
     """What became of the words; work on a project is one task, and is not read as more."""
     intake, source = call.house.intake, Source(SourceKind.MANUAL, call.ref)
     if not said.project:
-        return await intake.hear(Message(text=said.text, source=source))
+        return await intake.receive(Message(text=said.text, source=source))
     known = call.house.settings.projects
     cue = command.on_project(command.cue(said.text, ref=call.ref), said.project, known)
     return Heard((await intake.admit(cue),))
@@ -103,6 +114,14 @@ ROUTES: Final = (
         gives="Page",
         page=True,
         body=NewWords,
+    ),
+    Route(
+        method="GET",
+        path="/new/{id}",
+        does=received,
+        says="What a message became",
+        gives="Page",
+        page=True,
     ),
     Route(method="GET", path="/agent", does=agent, says="Who works", gives="Page", page=True),
     Route(

@@ -278,6 +278,7 @@ _WISHES: Final = {
 _CHANGES: Final = {
     "run now": "You said: run it now.",
     "edited": "You edited it.",
+    "read": "Your words were read.",
     "followed": "Its event changed in the calendar.",
     "deleted": "You deleted it; it is hidden.",
     "vouched": "You vouched for what its session remembers.",

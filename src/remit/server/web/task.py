@@ -270,6 +270,8 @@ def _stands(found: Found, now: datetime) -> str:
     if waiting is not None:
         return f"It waits for you ({waiting.reason.value}): {waiting.question}"
     planned = task.scheduled_for
+    if task.pending_reading is not None and task.status is Status.NEW:
+        return "The model reads your words; then you see here what they become."
     if task.status in (Status.NEW, Status.READY):
         later = planned is not None and planned > now
         return "It waits for its time." if later else "It starts as soon as a place is free."

@@ -32,6 +32,7 @@ _STATES: Final = {
     Status.FAILED: State("bad", "Failed", "fail"),
     Status.CANCELLED: State("idle", "Cancelled", "x"),
 }
+_READING: Final = State("run", "Being read", "run")
 _PLANNED: Final = State("plan", "Scheduled", "clock")
 _ICONS: Final = {"whatsapp": "wa", "email": "mail", "dashboard": "screen", "webhook": "link"}
 _SOURCES: Final = {
@@ -55,6 +56,8 @@ ICONS: Final = (
 
 def state(task: Task) -> State:
     """How a task stands, in one word."""
+    if task.pending_reading is not None and task.status is Status.NEW:
+        return _READING
     if task.status is Status.NEW and task.gaps:
         return _ASKS
     if task.status is Status.NEEDS_REVIEW and task.reason is Reason.DELIVERABLE:

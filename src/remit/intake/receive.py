@@ -1,0 +1,141 @@
+"""A message is stored and acknowledged before a model is asked what it means.
+
+Its words become a task at once, which waits to be read. The reading is a recorded step: whatever it
+finds takes the place of that task in one transaction, once. If the process ends before, the words
+are still there, and are read at the next start.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from remit.errors import BadInput
+from remit.intake import admit
+from remit.intake.extraction import Extraction
+from remit.intake.hear import Ear
+from remit.intake.heard import Heard, Message, reading_record
+from remit.language.order_words import Talk
+from remit.model.ids import Ids, TaskId
+from remit.model.task import Cue, PendingReading, Source, Task
+from remit.ports import Clock
+from remit.store import messages, tasks
+from remit.store.database import Database
+from remit.store.messages import ReadMessage
+
+MAX_WAIT_SECONDS: Final = 40.0  # a little longer than a model may take to read
+MAX_TITLE_CHARS: Final = 80
+_POLITE: Final = (Talk.THANKS, Talk.GREETING)
+
+
+class Receiver:
+    """Stores messages. `is_slow` says whether a model reads them, so that nobody waits for it."""
+
+    def __init__(
+        self, ear: Ear, db: Database, clock: Clock, ids: Ids, is_slow: Callable[[], bool]
+    ) -> None:
+        self._ear = ear
+        self._db = db
+        self._clock = clock
+        self._ids = ids
+        self._is_slow = is_slow
+        self._waiting: dict[TaskId, asyncio.Event] = {}
+
+    async def hear(self, message: Message) -> Heard:
+        """Read a message that is kept elsewhere, and store what it asks for."""
+        return await self._ear.hear(message)
+
+    async def read(self, message: Message) -> Extraction:
+        return await self._ear.read(message)
+
+    async def receive(self, message: Message) -> Heard:
+        """Store a message durably; it is read at once, or soon if a model reads it."""
+        known = await self._db.read(messages.of_message, message.source)
+        if known or not self._is_slow():
+            return await self._ear.hear(message)
+        plain = await self._ear.read_plainly(message)  # for what it refuses
+        if not plain.tasks and plain.answer in _POLITE:
+            return Heard((), (), plain.answer, plain.clauses)
+        task = self._unread(replace(message, text=message.text.strip()), plain)
+        (stored,) = await self._db.write(messages.entrust, [task], [], message.said_at)
+        return await self._ear.hear(message) if stored.id != task.id else Heard((stored,))
+
+    async def read_pending(self, task: Task) -> None:
+        """Read the words of a stored message, and store what they ask for in their place."""
+        message, said = _message(task), task.created_at
+        try:
+            found = await self._ear.read(message, said)
+            made, asked = self._ear.tasks_of(found, message, said, task)
+        except BadInput:  # such as a time that contradicts the one that was given beside the words
+            found = await self._ear.read_plainly(message, said)
+            made, asked = self._ear.tasks_of(found, message, said, task)
+        read = ReadMessage(made, asked, reading_record(found), "" if made else _nothing(found))
+        await self._db.write(messages.store_reading, task.id, read, self._clock.now())
+        if (waiting := self._waiting.pop(task.id, None)) is not None:
+            waiting.set()
+
+    async def wait_read(self, task_id: TaskId) -> None:
+        """Return when the words of a message are read, or when that takes too long."""
+        waiting = self._waiting.setdefault(task_id, asyncio.Event())
+        if (await self._db.read(tasks.get, task_id)).pending_reading is None:
+            return
+        try:
+            async with asyncio.timeout(MAX_WAIT_SECONDS):
+                await waiting.wait()
+        except TimeoutError:
+            return
+
+    def _unread(self, message: Message, plain: Extraction) -> Task:
+        cue = Cue(
+            source=message.source,
+            title=plain.tasks[0].title if plain.tasks else _title(message.text),
+            text=message.text,
+            priority=message.priority,
+            context=message.context,
+            taint=message.taint,
+        )
+        pending = PendingReading(
+            priority=message.priority,
+            scheduled_for=message.scheduled_for,
+            repeats=message.repeats,
+            home=message.home,
+            said_at=message.said_at,
+        )
+        task = admit.make(cue, self._ids, self._clock.now())
+        request = replace(task.request, clauses=()) if task.request else None
+        return replace(task, request=request, pending_reading=pending)
+
+
+def _message(task: Task) -> Message:
+    assert task.pending_reading is not None  # noqa: S101 - who calls has looked
+    assert task.request is not None  # noqa: S101 - its words
+    said = task.pending_reading
+    return Message(
+        text=task.request.text,
+        source=Source(task.source.kind, task.source.ref),
+        scheduled_for=said.scheduled_for,
+        priority=said.priority,
+        repeats=said.repeats,
+        context=task.context,
+        home=said.home,
+        taint=task.taint,
+        said_at=said.said_at,
+    )
+
+
+def _nothing(found: Extraction) -> str:
+    if found.questions:
+        return " ".join(each.sentence for each in found.questions)
+    return f"Nothing was done: this is {_SORTS.get(found.answer or Talk.CHATTER, 'no request')}."
+
+
+def _title(text: str) -> str:
+    line = " ".join(text.strip().splitlines()[0].split())
+    return line if len(line) <= MAX_TITLE_CHARS else line[: MAX_TITLE_CHARS - 1].rstrip() + "…"
+
+
+_SORTS: Final = {
+    Talk.QUESTION: "a question; ask it in a conversation",
+    Talk.CONTROL: "an order about a task that exists; say it in a conversation",
+    Talk.STATEMENT: "a remark",
+}
