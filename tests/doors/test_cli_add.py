@@ -119,6 +119,7 @@ def test_a_program_gets_tasks_clauses_and_questions(seat: Terminal) -> None:
         "alike",
         "veto",
         "conditions",
+        "card",
     } == said.json.keys()
     assert question["about"] == "time"
     assert question["taskId"] == parts(said, "tasks")[0]["id"]

@@ -31,6 +31,8 @@ ALLOWED = """\
             KIND.NOT_BEFORE,
             "nicht vor freitag 18 uhr",
         ),
+        ('send bob "hi" not before friday', KIND.NOT_BEFORE, "not before friday"),
+        ("schick bob nicht vor freitag eine mail", KIND.NOT_BEFORE, "nicht vor freitag"),
         ("remind me daily at 9, except on weekends", KIND.NOT_ON, "except on weekends"),
         ("recuérdame cada día menos el domingo", KIND.NOT_ON, "menos el domingo"),
         ("tell may and rose we meet at 5, not carlos", KIND.NOT_TO, "not carlos"),

@@ -142,7 +142,7 @@ class Doer:
         question = heard.sort == "question"
         refs = tuple(TaskRef(task.id, Action.CREATED) for task in heard.tasks)
         if heard.tasks or heard.unasked:
-            text = receipt.sentences(heard, self.clock.now(), self.zone)
+            text = receipt.sentences(heard)
             return Told(text, refs, heard.receipt, thinks=question)
         return self._talked(heard, question=question)
 

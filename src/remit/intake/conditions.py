@@ -86,11 +86,10 @@ def _not_before(
     for end in range(last, after, -1):
         words = _words(message, after, end)
         read = answers.when(words, "", now=now, zone=zone, book=message.book)
-        if read is None and answers.lacks_only_the_hour(words, (), message.book):
-            read = answers.when("00:00", words, now=now, zone=zone, book=message.book)
-        elif read and isinstance(read[0], Doubt) and read[0].options:
-            last_one = read[0].options[-1]
-            read = answers.when(last_one, words, now=now, zone=zone, book=message.book)
+        if read and isinstance(read[0], Doubt):
+            day_alone = answers.lacks_only_the_hour(words, (), message.book)
+            latest = read[0].options[-1] if read[0].options else "00:00" if day_alone else ""
+            read = answers.when(latest, words, now=now, zone=zone, book=message.book)
         if read and len(read) == 1 and isinstance(read[0], Moment):
             kind = ConditionKind.NOT_BEFORE
             return Condition(kind, _words(message, at, end), at=read[0].at), end

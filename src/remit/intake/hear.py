@@ -1,25 +1,26 @@
-"""A message of the owner becomes tasks, with a question for whatever it leaves open.
+"""A message of the owner becomes tasks, with one card for all that it leaves open.
 
-All tasks of a message and all questions about them are stored in one transaction, then
+All tasks of a message and the card about them are stored in one transaction, then
 acknowledged. The same message twice, told by its source, is the same tasks.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Protocol, TypeAlias
+from typing import Protocol
 from zoneinfo import ZoneInfo
 
 from remit.errors import BadInput, Failed, KeyReused
 from remit.intake import admit
-from remit.intake.asked import evidence, request_of
 from remit.intake.book import Contacts
+from remit.intake.card import Card, make_card
+from remit.intake.card_answer import Approve, Table, open_card, settle_card
 from remit.intake.conditions import find_conditions
 from remit.intake.extract import Draft, Extraction
 from remit.intake.heard import Heard, Message
+from remit.intake.permits import asks_first
 from remit.intake.plain_reader import PlainReader
 from remit.intake.recipients import About, Book, Question
-from remit.intake.settle import settle
 from remit.intake.times import Recurrence
 from remit.intake.veto import held_back
 from remit.model.condition import Condition
@@ -28,12 +29,11 @@ from remit.model.ids import Ids
 from remit.model.plan import Clause, Gap, Request
 from remit.model.review import Review
 from remit.model.series import Repeats
-from remit.model.settled import Settle, Settled
-from remit.model.status import Reason, Status
+from remit.model.settled import Settle, SettledCard
 from remit.model.task import Cue, Source, Task, TaskType
 from remit.model.veto import VetoCue
 from remit.ports import Clock
-from remit.store import messages
+from remit.store import messages, permissions
 from remit.store.database import Database
 
 
@@ -41,10 +41,6 @@ class Reader(Protocol):
     """Reads a message: tasks, questions, and what became of every clause."""
 
     async def read(self, text: str, now: datetime, zone: ZoneInfo, book: Book) -> Extraction: ...
-
-
-# The card that approves a text to somebody, as it will be sent; None if it cannot be shown yet.
-Approve: TypeAlias = Callable[[Task, Delivery], Review | None]
 
 
 class Ear:
@@ -81,17 +77,13 @@ class Ear:
         if not found.tasks:
             return Heard((), (), found.answer, found.clauses, found.questions)
         now = self._clock.now()
-        made = [
-            self._carded(*_task(each, message, n, self._ids, now))
-            for n, each in enumerate(ledgers(found), 1)
-        ]
-        asked = [review for _, reviews in made for review in reviews]
-        stored = await self._db.write(
-            messages.entrust, [task for task, _ in made], asked, message.said_at
-        )
-        if stored[0].id != made[0][0].id:
+        read = [_task(each, message, n, self._ids, now) for n, each in enumerate(ledgers(found), 1)]
+        made, card = open_card(read, self._table)
+        asked = (card,) if card else ()
+        stored = await self._db.write(messages.entrust, made, asked, message.said_at)
+        if stored[0].id != made[0].id:
             return await self._again(message, stored)
-        return Heard(tuple(stored), tuple(asked), found.answer)
+        return Heard(tuple(stored), asked, found.answer, card=await self._card(stored, asked))
 
     async def read(self, message: Message) -> Extraction:
         """What the message would become; nothing is stored."""
@@ -107,17 +99,9 @@ class Ear:
         found = held_back(found, message.text, book)
         return limited(found, find_conditions(message.text, book, now, self._zone))
 
-    def _carded(self, task: Task, ledger: "Ledger") -> tuple[Task, tuple[Review, ...]]:
-        """The task with its questions; a text that is known is approved at once, as it is shown."""
-        held = [gap for gap in task.gaps if gap.about == About.CONFIRM]
-        others = [each for each in task.delivery if each.recipient is not None]
-        cards = [self._approve(task, each) for each in others] if held else []
-        known = [each for each in cards if each is not None]
-        if not held or len(known) < len(others):
-            return task, tuple(asking(task, ledger, self._ids))
-        gaps = tuple(gap for gap in task.gaps if gap not in held)
-        opened = (replace(each, id=self._ids.review(), opened_at=task.created_at) for each in known)
-        return replace(task, gaps=gaps), tuple(opened)
+    @property
+    def _table(self) -> Table:
+        return Table(self._zone, self._ids, self._approve)
 
     def settling(self) -> Settle:
         """How an answer is worked in, with the book as it is now."""
@@ -126,33 +110,34 @@ class Ear:
             book = self._contacts.book()
         except BadInput as bad:
             book = bad
-        return _Settling(book, self._zone, self._ids)
+        return _Settling(book, self._table)
 
     async def _again(self, message: Message, before: Sequence[Task]) -> Heard:
         said = before[0].request
         if said is None or said.text != message.text:
             raise KeyReused(message.source.ref)
         asked = await self._db.read(messages.questions, before)
-        return Heard(tuple(before), tuple(asked))
+        return Heard(tuple(before), tuple(asked), card=await self._card(before, asked))
+
+    async def _card(self, made: Sequence[Task], asked: Sequence[Review]) -> Card:
+        """The receipt; it says "you are asked first" only where that is so."""
+        standing = await self._db.read(permissions.every)
+        sends = ((task, each) for task in made for each in task.delivery)
+        asks = {each.id for task, each in sends if asks_first(task, each, self._contacts, standing)}
+        return make_card(made, self._zone, asks_first=asks, reviews=asked)
 
 
 @dataclass(frozen=True, slots=True)
 class _Settling:
     book: Book | BadInput
-    zone: ZoneInfo
-    ids: Ids
+    table: Table
 
-    def __call__(self, task: Task, review: Review, answer: str, now: datetime) -> Settled:
+    def __call__(
+        self, tasks: Sequence[Task], review: Review, answer: str, now: datetime
+    ) -> SettledCard:
         if isinstance(self.book, BadInput):
             raise self.book
-        made = settle(task, review, answer, now=now, zone=self.zone, book=self.book)
-        named = tuple(_named(each, self.ids) for each in made.task.delivery)
-        ask = replace(made.ask, id=self.ids.review()) if made.ask else None
-        return replace(made, task=replace(made.task, delivery=named), ask=ask)
-
-
-def _named(delivery: Delivery, ids: Ids) -> Delivery:
-    return delivery if delivery.id else replace(delivery, id=ids.delivery())
+        return settle_card(tasks, review, answer, now, self.book, self.table)
 
 
 # What was read, as it will be stored --------------------------------------------------------------
@@ -236,7 +221,7 @@ class Ledger:
 
     draft: Draft
     clauses: tuple[Clause, ...]
-    gaps: tuple[tuple[Gap, str], ...]  # each with the sentence that asks for it
+    gaps: tuple[Gap, ...]
     veto: tuple[VetoCue, ...] = ()
     conditions: tuple[Condition, ...] = ()
 
@@ -252,12 +237,12 @@ def _ledger(found: Extraction, draft: Draft, n: int) -> Ledger:
         for at, clause in enumerate(found.clauses)
         if clause in draft.clauses or _nearest(found, clause) == n
     ]
-    gaps: dict[str, tuple[Gap, str]] = {}
+    gaps: dict[str, Gap] = {}
     for question in found.questions:
         if question.clause in own:
-            gap, sentence = _gap(question, own.index(question.clause) + 1), question.sentence
+            gap = _gap(question, own.index(question.clause) + 1)
             before = gaps.get(gap.key)
-            gaps[gap.key] = _joined(before, gap, sentence) if before else (gap, sentence)
+            gaps[gap.key] = _joined(before, gap) if before else gap
     clauses = tuple(found.clauses[at] for at in own)
     limits = conditions_of(found, draft)
     return Ledger(draft, clauses, tuple(gaps.values()), found.veto, limits)
@@ -276,19 +261,19 @@ def _nearest(found: Extraction, clause: Clause) -> int | None:
 
 
 def _gap(question: Question, clause: int) -> Gap:
-    return Gap(clause, question.about.value, question.options, question.waits, question.letter)
+    about, sentence = question.about.value, question.sentence
+    return Gap(clause, about, question.options, question.waits, question.letter, sentence)
 
 
-def _joined(before: tuple[Gap, str], gap: Gap, sentence: str) -> tuple[Gap, str]:
+def _joined(before: Gap, gap: Gap) -> Gap:
     """Ask two things of one sort about one clause as one."""
-    old, asked = before
-    options = tuple(dict.fromkeys((*old.options, *gap.options)))
-    waits = tuple(dict.fromkeys((*old.waits, *gap.waits)))
-    letter = old.letter or gap.letter
-    return replace(old, options=options, waits=waits, letter=letter), f"{asked} {sentence}"
+    options = tuple(dict.fromkeys((*before.options, *gap.options)))
+    waits = tuple(dict.fromkeys((*before.waits, *gap.waits)))
+    letter, asked = before.letter or gap.letter, f"{before.question} {gap.question}"
+    return replace(before, options=options, waits=waits, letter=letter, question=asked)
 
 
-def _task(ledger: Ledger, message: Message, n: int, ids: Ids, now: datetime) -> tuple[Task, Ledger]:
+def _task(ledger: Ledger, message: Message, n: int, ids: Ids, now: datetime) -> Task:
     draft, rule = ledger.draft, ledger.draft.recurrence
     cue = Cue(
         source=Source(message.source.kind, messages.nth(message.source.ref, n)),
@@ -308,20 +293,4 @@ def _task(ledger: Ledger, message: Message, n: int, ids: Ids, now: datetime) -> 
     )
     task = admit.make(cue, ids, now)
     request = Request(message.text, ledger.clauses)
-    gaps = tuple(gap for gap, _ in ledger.gaps)
-    return replace(task, type=draft.type, request=request, gaps=gaps), ledger
-
-
-def asking(task: Task, ledger: Ledger, ids: Ids) -> Iterator[Review]:
-    """The questions to open about a task that leaves something open."""
-    for gap, sentence in ledger.gaps:
-        yield Review(
-            id=ids.review(),
-            task_id=task.id,
-            key=f"{gap.key}:0",
-            reason=Reason.INPUT,
-            question=sentence,
-            evidence=evidence(request_of(task), gap),
-            resume_to=Status.NEW,
-            opened_at=task.created_at,
-        )
+    return replace(task, type=draft.type, request=request, gaps=ledger.gaps)

@@ -18,9 +18,9 @@ from remit.intake.extract import extract
 from remit.intake.recipients import About, Book, Channel
 from remit.intake.times import Moment, Now, Recurrence, When
 from remit.intake.veto import find_veto
+from remit.model.condition import ConditionKind
 from remit.model.delivery import Delivery
 from remit.model.plan import Became, Clause, Gap, Item
-from remit.model.review import Review
 from remit.model.series import Repeats
 from remit.model.settled import Settled
 from remit.model.task import Task, TaskType
@@ -30,13 +30,9 @@ MOST_TITLE: Final = 120
 
 
 def settle(
-    task: Task, review: Review, answer: str, *, now: datetime, zone: ZoneInfo, book: Book
+    task: Task, gap: Gap, answer: str, *, now: datetime, zone: ZoneInfo, book: Book
 ) -> Settled:
-    """Work an answer in, or say what must be asked next."""
-    key, _, _ = review.key.rpartition(":")
-    gap = next((each for each in task.gaps if each.key == key), None)
-    if gap is None:
-        return Settled(task)
+    """Work an answer into one gap of a task, or say why it cannot be."""
     answer = answer.strip()
     if answers.is_yes(answer) and gap.options:
         answer = gap.options[0] if len(gap.options) == 1 else answer
@@ -49,8 +45,9 @@ def settle(
     if answers.begins_with_no(answer):
         return asked.again(f"{answer!r:.100} is read as a no, so nothing was done.")
     made = _BY_SORT[About(gap.about)](asked)
-    made = replace(made, task=_held_back(made.task, asked))
-    return made if made.ask else _in_time(made, asked)
+    if made.problem:
+        return made
+    return _in_time(replace(made, task=_held_back(made.task, asked)), asked)
 
 
 def _held_back(task: Task, asked: Asked) -> Task:
@@ -103,7 +100,7 @@ def _of_event(asked: Asked) -> Settled:
     if not told.plan.precomposed:
         return Settled(_timed(told, Now()))
     gap = Gap(asked.gap.clause, About.TIME.value)
-    return asked.asks(replace(told, gaps=(*told.gaps, gap)), gap, "When is the reminder due?")
+    return asked.asks(told, gap, "When is the reminder due?")
 
 
 def _in_time(made: Settled, asked: Asked) -> Settled:
@@ -111,13 +108,14 @@ def _in_time(made: Settled, asked: Asked) -> Settled:
     task = made.task
     late = task.scheduled_for is not None and task.scheduled_for <= asked.now
     # A slot is run late: what was asked about it is what held it up.
-    if made.over or task.gaps or not late or task.repeats or task.slot:
+    limit = any(each.at == task.scheduled_for for each in task.conditions)  # not before this
+    if made.over or task.gaps or not late or limit or task.repeats or task.slot:
         return made
     clauses = request_of(task).clauses
     at = next((n for n, each in enumerate(clauses, 1) if each.became is Became.TIME), 1)
     gap = Gap(at, About.TIME.value)
     sentence = f"{clauses[at - 1].text!r:.100} has passed meanwhile. When is it to be?"
-    return asked.asks(replace(task, gaps=(gap,)), gap, sentence)
+    return asked.asks(task, gap, sentence)
 
 
 # Whom, and by which way ---------------------------------------------------------------------------
@@ -305,8 +303,15 @@ def _is_option(gap: Gap, answer: str) -> bool:
 def _confirmed(asked: Asked) -> Settled:
     """Whether it is meant, although some words of the message hold it back."""
     if answers.is_yes(asked.answer):
-        return Settled(asked.closed(Became.CONSTRAINT))
+        return Settled(_released(asked.closed(Became.CONSTRAINT), asked.now))
     return asked.again()
+
+
+def _released(task: Task, now: datetime) -> Task:
+    """What waited for the owner's word goes out at its time, or now if that has passed."""
+    waited = any(each.kind is ConditionKind.AFTER_OK for each in task.conditions)
+    late = task.scheduled_for is not None and task.scheduled_for <= now
+    return _timed(task, Now()) if waited and late and not task.repeats else task
 
 
 # Left out -----------------------------------------------------------------------------------------
@@ -329,7 +334,7 @@ def _left_out(asked: Asked) -> Settled:
     task = without_gaps(without_halves(task, gap.waits), moot, "Nothing is left to be sent.")
     sends = any(each.content for each in task.delivery)
     over = not (task.work or sends or task.gaps)
-    return Settled(at_home(task, asked.book), moot=tuple(each.key for each in moot), over=over)
+    return Settled(at_home(task, asked.book), over=over)
 
 
 def _unasked(task: Task, clause: Clause) -> Task:

@@ -62,6 +62,8 @@ class Gap:
     options: tuple[str, ...] = ()
     waits: tuple[Delivery, ...] = ()
     letter: bool = False  # whether the answer is the text that is to be sent
+    question: str = ""  # the sentence that asks for it, in English
+    line: int = 0  # its number on the card that asks
 
     @property
     def key(self) -> str:

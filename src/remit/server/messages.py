@@ -55,8 +55,9 @@ async def _in_talk(call: Call, body: NewMessage, talk: ConversationId) -> Answer
     if not receipt:
         lists = ("tasks", "clauses", "questions", "alike", "veto", "conditions")
         nothing: JsonMap = {name: [] for name in lists}
-        return Answer(nothing | {"answer": "control"}, 200, where)
-    return Answer({"veto": [], "conditions": []} | receipt, 201 if receipt["tasks"] else 200, where)
+        return Answer(nothing | {"answer": "control", "card": None}, 200, where)
+    lacks: JsonMap = {"veto": [], "conditions": [], "card": None}  # a turn of an earlier version
+    return Answer(lacks | receipt, 201 if receipt["tasks"] else 200, where)
 
 
 ROUTES: Final = (

@@ -276,6 +276,7 @@ _OTHERS: Final[dict[str, JsonMap]] = {
         alike={"type": "array", "items": _TEXT},
         veto=_list("VetoCue"),
         conditions=_list("Condition"),
+        card={"anyOf": [{"$ref": "#/components/schemas/Card"}, {"type": "null"}]},
     ),
     "Condition": _object(
         kind=_words(*ConditionKind),
@@ -294,7 +295,25 @@ _OTHERS: Final[dict[str, JsonMap]] = {
         question=_TEXT,
         options={"type": "array", "items": _TEXT},
         clause=_TEXT,
+        lines=_list("OpenLine"),
     ),
+    "OpenLine": _object(
+        number=_COUNT,
+        taskId=_TEXT,
+        about=_words(*About),
+        question=_TEXT,
+        options={"type": "array", "items": _TEXT},
+        clause=_TEXT,
+    ),
+    "Card": _object(
+        language=_TEXT,
+        held=_TEXT,
+        tasks={
+            "type": "array",
+            "items": _object(id=_TEXT, title=_TEXT, rows=_list("CardRow")),
+        },
+    ),
+    "CardRow": _object(kind=_TEXT, label=_TEXT, value=_TEXT),
     "Attention": _object(reviews=_list("Review"), tasks=_list("Task"), events=_list("Refusal")),
     "Log": _object(log=_list("LogRecord"), next=_MAYBE_COUNT),
     "LogRecord": {
