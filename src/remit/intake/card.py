@@ -186,39 +186,48 @@ def _rows(
     waits: bool,
 ) -> Iterator[CardRow]:
     say = sentences(language)
-
-    def row(kind: str, value: str) -> CardRow:
-        return CardRow(kind, say.get(kind, ""), value)
-
-    yield row("task", task.title)
+    yield CardRow("task", say["task"], task.title)
     if task.plan.precomposed:
-        yield row("work", say["no_work"])
+        yield CardRow("work", say["work"], say["no_work"])
     for item in task.work:
-        yield row("work", item.description)
+        yield CardRow("work", say["work"], item.description)
     for delivery in _sends(task):
-        yield row("goes_to", _to_whom(delivery, say))
         asks = delivery.id in asks_first
-        if delivery.content is not None:
-            yield row("text", delivery.content)
-        elif delivery.recipient is not None:
-            yield row("text", say["text_later" if asks or task.veto else "text_unseen"])
-        if asks:
-            yield CardRow("asks_first", "", say["asks_first"])
+        yield from _send_rows(delivery, say, asks=asks, held=bool(task.veto))
     for limit in task.conditions:
-        yield row("limit", limit.words)
-    yield row("runs", _when(task, say, zone, start, waits=waits))
+        yield CardRow("limit", say["limit"], limit.words)
+    yield CardRow("runs", say["runs"], _when(task, say, zone, start, waits=waits))
     if task.repeats is not None:
-        yield row("repeats", _how_often(task, language))
+        yield CardRow("repeats", say["repeats"], _how_often(task, language))
+    for words in _left_out(task):
+        yield CardRow("left_out", say["left_out"], words)
+
+
+def _send_rows(
+    delivery: Delivery, say: dict[str, str], *, asks: bool, held: bool
+) -> Iterator[CardRow]:
+    yield CardRow("goes_to", say["goes_to"], _to_whom(delivery, say))
+    if delivery.content is not None:
+        yield CardRow("text", say["text"], delivery.content)
+    elif delivery.recipient is not None:
+        yield CardRow("text", say["text"], say["text_later" if asks or held else "text_unseen"])
+    if asks:
+        yield CardRow("asks_first", "", say["asks_first"])
+
+
+def _left_out(task: Task) -> Iterator[str]:
+    """What the owner said and Remit does not do, each with why."""
     for clause in task.request.clauses if task.request else ():
         if clause.became is Became.DECLINED:
-            yield row("left_out", f"{clause.text} ({clause.why})" if clause.why else clause.text)
+            yield f"{clause.text} ({clause.why})" if clause.why else clause.text
 
 
 def _sends(task: Task) -> Iterator[Delivery]:
     """What is planned to be sent, and what lacks something yet."""
     yield from (each for each in task.delivery if not each.part)
     halves: dict[str, Delivery] = {}
-    for gap, half in ((gap, half) for gap in task.gaps for half in gap.waits if half.id):
+    pairs = [(gap, half) for gap in task.gaps for half in gap.waits if half.id]
+    for gap, half in pairs:
         known = halves.get(str(half.id), half)
         if gap.about == About.RECIPIENT or (gap.about == About.TASK and not half.recipient):
             known = replace(known, recipient=_UNKNOWN)
