@@ -199,3 +199,27 @@ async def test_the_card_speaks_the_language_of_the_message(
 
     assert (message_language(text), heard.card.language) == (language, language)
     assert all(each in said for each in shown), said
+
+
+@pytest.mark.parametrize(
+    ("change", "shown"),
+    [
+        ("tomorrow at 18:00", "Runs: Tue 2026-03-03 18:00"),
+        ('"Good morning"', "Text: Good morning"),
+    ],
+)
+async def test_a_line_of_the_card_is_changed_and_the_card_is_shown_again(
+    tmp_path: Path, change: str, shown: str
+) -> None:
+    async with Talk(tmp_path) as world:
+        await world.say('Send Bob and Mum "Hi" on WhatsApp, but not Anna Weber')
+        (card,) = await world.waiting()
+        await world.decide(card, Answered.ANSWER, change)
+        await world.run()
+        (again,) = await world.waiting()
+        before = list(world.whatsapp.sent)
+        await world.decide(again, Answered.ANSWER, "yes")
+        await world.days(2)
+
+    assert (before, shown in again.evidence) == ([], True)
+    assert [each.recipient for each in world.whatsapp.sent] == ["+1555", "+1777"]

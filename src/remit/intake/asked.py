@@ -116,6 +116,11 @@ def _way(half: Delivery, book: Book) -> str | Question:
     return way_to(person, channel, book)
 
 
+def cannot_reach(half: Delivery, book: Book) -> bool:
+    """Whether somebody cannot be written to by the channel that is named."""
+    return _way(half, book) != half.channel
+
+
 def _person(name: str | None, book: Book) -> Contact | None:
     if name is None:
         return book.owner

@@ -41,10 +41,11 @@ from remit.model.task import Task
 Approve: TypeAlias = Callable[[Task, Delivery], Review | None]
 
 _NUMBERED: Final = re.compile(r"\s*(\d{1,2})\s*[:.)]\s+(\S.*)")
-# Which line an answer is tried on first. Almost any words may be a text, so that comes last.
+# Which line an answer is tried on first. Almost any words may be a text, so that comes late; what
+# is only to be confirmed is changed by what no open line takes.
 _ORDER: Final = (
-    *(About.CONFIRM, About.CHANNEL, About.RECIPIENT),
-    *(About.TIME, About.TASK, About.CONTENT),
+    *(About.CHANNEL, About.RECIPIENT, About.TIME),
+    *(About.TASK, About.CONTENT, About.CONFIRM),
 )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from remit.intake.card import Card, OpenLine, gap_question, message_language, open_lines
+from remit.intake.card import Card, OpenLine, card_lines, gap_question, message_language, open_lines
 from remit.intake.extract import Draft, Extraction
 from remit.intake.lexicon.shape import Talk
 from remit.intake.recipients import About, Question
@@ -76,7 +76,12 @@ def rehearsed(found: Extraction) -> JsonMap:
 
 
 def _card(card: Card) -> JsonMap:
-    return {"language": card.language, "held": card.held, "tasks": to_json(card.tasks)}
+    return {
+        "language": card.language,
+        "held": card.held,
+        "tasks": to_json(card.tasks),
+        "text": "\n".join(card_lines(card, asks=False)),
+    }
 
 
 def _clauses(heard: Heard) -> Iterator[Json]:

@@ -11,19 +11,27 @@ from zoneinfo import ZoneInfo
 
 from remit.intake import answers
 from remit.intake.answers import Named
-from remit.intake.asked import Asked, at_home, request_of, send, without_gaps, without_halves
+from remit.intake.asked import (
+    Asked,
+    at_home,
+    request_of,
+    send,
+    without_gaps,
+    without_halves,
+)
+from remit.intake.change_line import timed, with_change
 from remit.intake.days import Doubt
 from remit.intake.drafts import headed
 from remit.intake.extract import extract
 from remit.intake.recipients import About, Book, Channel
-from remit.intake.times import Moment, Now, Recurrence, When
+from remit.intake.times import Now
 from remit.intake.veto import find_veto
 from remit.model.condition import ConditionKind
 from remit.model.delivery import Delivery
 from remit.model.plan import Became, Clause, Gap, Item
 from remit.model.series import Repeats
 from remit.model.settled import Settled
-from remit.model.task import Task, TaskType
+from remit.model.task import Task
 from remit.model.veto import VetoCue, VetoKind
 
 MOST_TITLE: Final = 120
@@ -78,18 +86,7 @@ def _time(asked: Asked) -> Settled:
     doubt = found[0]
     if isinstance(doubt, Doubt):
         return asked.again(doubt.why, doubt.options)
-    return Settled(_timed(asked.closed(Became.TIME), doubt))
-
-
-def _timed(task: Task, when: When) -> Task:
-    match when:
-        case Moment(at=at):
-            return replace(task, type=TaskType.SCHEDULED, scheduled_for=at, repeats=None)
-        case Recurrence(rule=rule, zone=zone, first=first):
-            series = Repeats(rule, zone, first)
-            return replace(task, type=TaskType.SCHEDULED, scheduled_for=first, repeats=series)
-        case Now() | Doubt():
-            return replace(task, type=TaskType.IMMEDIATE, scheduled_for=None, repeats=None)
+    return Settled(timed(asked.closed(Became.TIME), doubt))
 
 
 def _of_event(asked: Asked) -> Settled:
@@ -98,7 +95,7 @@ def _of_event(asked: Asked) -> Settled:
     if any(each.about == About.TIME for each in told.gaps):
         return Settled(told)
     if not told.plan.precomposed:
-        return Settled(_timed(told, Now()))
+        return Settled(timed(told, Now()))
     gap = Gap(asked.gap.clause, About.TIME.value)
     return asked.asks(told, gap, "When is the reminder due?")
 
@@ -304,14 +301,15 @@ def _confirmed(asked: Asked) -> Settled:
     """Whether it is meant, although some words of the message hold it back."""
     if answers.is_yes(asked.answer):
         return Settled(_released(asked.closed(Became.CONSTRAINT), asked.now))
-    return asked.again()
+    changed = with_change(asked)
+    return asked.again() if changed is None else Settled(changed)
 
 
 def _released(task: Task, now: datetime) -> Task:
     """What waited for the owner's word goes out at its time, or now if that has passed."""
     waited = any(each.kind is ConditionKind.AFTER_OK for each in task.conditions)
     late = task.scheduled_for is not None and task.scheduled_for <= now
-    return _timed(task, Now()) if waited and late and not task.repeats else task
+    return timed(task, Now()) if waited and late and not task.repeats else task
 
 
 # Left out -----------------------------------------------------------------------------------------
@@ -323,7 +321,7 @@ def _left_out(asked: Asked) -> Settled:
     task = asked.closed(Became.DECLINED)
     if gap.about == About.TIME:
         due = clause.became not in (None, Became.TIME)  # nothing says when, so it never is
-        return Settled(task, over=True) if due else Settled(_timed(task, Now()))
+        return Settled(task, over=True) if due else Settled(timed(task, Now()))
     if gap.about == About.CONTENT:
         waits = {(each.channel, each.recipient) for each in gap.waits if each.id is None}
         kept = (d for d in task.delivery if d.content or (d.channel, d.recipient) not in waits)

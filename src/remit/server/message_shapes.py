@@ -76,6 +76,7 @@ SCHEMAS: Final[dict[str, JsonMap]] = {
     "Card": _object(
         language=_TEXT,
         held=_TEXT,
+        text=_TEXT,
         tasks={
             "type": "array",
             "items": _object(id=_TEXT, title=_TEXT, rows=_list("CardRow")),

@@ -7,6 +7,7 @@ from typing import Final
 from remit.model.conversation import Action, TaskRef
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import TaskId
+from remit.model.limits import limit_sentences
 from remit.model.plan import ItemStatus
 from remit.model.review import Answered, Review
 from remit.model.status import Status
@@ -48,11 +49,13 @@ class Card:
     click: Act | None = None  # what one click may say
     asked: str = ""
     digest: str = ""
+    limits: tuple[str, ...] = ()  # what the owner's words allow, and what they hold back
 
     @property
     def brief(self) -> bool:
         """Whether there is nothing to it but words that go out."""
-        return not self.work and not self.review and len(self.ways) == 1 and bool(self.quote)
+        plain = not self.work and not self.review and not self.limits
+        return plain and len(self.ways) == 1 and bool(self.quote)
 
     @property
     def may_wait(self) -> bool:
@@ -94,6 +97,7 @@ def made(task: Task, asked: Review | None, place: Place, *, full: bool = True) -
         acts=acts,
         click=next((each for each in acts[:1] if each.answer in _SIMPLE and whole), None),
         asked=said(asked.question) if asked else "",
+        limits=tuple(limit_sentences(task)),
         digest=ask.digest_of(asked) if asked else "",
     )
 

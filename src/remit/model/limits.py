@@ -1,0 +1,14 @@
+"""What the limits of a task say, in words: shown wherever the task is."""
+
+from collections.abc import Iterator
+
+from remit.model.task import Task
+from remit.model.veto import veto_sentence
+
+
+def limit_sentences(task: Task) -> Iterator[str]:
+    """What the owner's words allow, and what they hold back."""
+    for each in task.conditions:
+        yield f"Limit: {each.words}."
+    if task.veto:
+        yield f"{veto_sentence(task.veto)} So nobody else gets it without your word."
