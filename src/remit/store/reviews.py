@@ -122,6 +122,7 @@ def count_unbegun(tx: Tx) -> int:
 
 
 def of_task(tx: Tx, task_id: TaskId) -> list[Review]:
+    """The questions of a task, and the open card that it waits for together with others."""
     return [rows.review(row) for row in tx.all("list_task_reviews", {"task": task_id})]
 
 
@@ -133,7 +134,7 @@ def decisions(tx: Tx, task_id: TaskId) -> dict[str, Decision]:
 def close_all(tx: Tx, task_id: TaskId, by: Actor, now: datetime) -> None:
     """The task was cancelled and waits for nothing; a card is left to the others on it."""
     for review in of_task(tx, task_id):
-        if review.decision is not None:
+        if review.decision is not None or review.task_id != task_id:
             continue
         others = _others_on_card(tx, review)
         if others:
@@ -236,7 +237,8 @@ def _close_settled(tx: Tx, task: Task, decision: Decision, now: datetime) -> Non
     for review in of_task(tx, task.id):
         key, _, _ = review.key.rpartition(":")
         of_gap = key.startswith("clause:") and key not in open_
-        of_card = review.card_tasks and not open_ and not _others_on_card(tx, review)
+        on_card = (tasks.get(tx, each) for each in review.card_tasks)
+        of_card = review.card_tasks and not any(each.gaps for each in on_card if not each.ended)
         if review.decision is None and (of_gap or of_card):
             _write(tx, review, Decision(Answered.ANSWER, decision.text, decision.by), now)
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from remit import gate
 from remit.gate import Objection, Why, eye, pair
-from remit.intake.card import Card, make_card
+from remit.intake.card import Card, make_card, sentences
 from remit.journal import tries
 from remit.journal.tries import Tries
 from remit.model.codec import from_json
@@ -122,7 +122,8 @@ class Opened:
 async def of_review(call: Call, review_id: ReviewId) -> Opened:
     waiting, past, known, on_card = await call.house.db.read(_review, review_id)
     asked = replace(_asked(call, waiting, past), tried=tried.rows(known.attempts, call.house.zone))
-    return _with_card(asked, make_card(on_card, call.house.zone)) if on_card else asked
+    shown = [call.house.permits.addressed(task) for task in on_card]
+    return _with_card(asked, make_card(shown, call.house.zone)) if shown else asked
 
 
 async def of_task(call: Call, task_id: TaskId) -> Opened | ReviewId | None:
@@ -169,7 +170,11 @@ def _with_card(asked: Opened, card: Card) -> Opened:
         for option in line.options
         if asked.kind is Kind.REQUEST
     )
-    return replace(asked, card=card, options=options)
+    if not many or asked.kind is not Kind.REQUEST:
+        return replace(asked, card=card, options=options)
+    title = sentences(card.language)["several"].format(len(card.open))
+    problem, _, _ = asked.lead.partition(title)  # why the last answer was not taken
+    return replace(asked, card=card, options=options, title=title.rstrip("."), lead=problem.strip())
 
 
 def _review(tx: Tx, review_id: ReviewId) -> tuple[Waiting, Trail, Tries, list[Task]]:
