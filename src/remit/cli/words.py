@@ -5,7 +5,7 @@ from typing import Final
 
 from remit.cli.out import Ink
 from remit.model.delivery import Delivery
-from remit.model.review import FIX, LESSON, MERGE, RESTORED, WORK, Answered, Review
+from remit.model.review import CARD, CONDITION, FIX, LESSON, MERGE, RESTORED, WORK, Answered, Review
 from remit.model.status import Status
 from remit.model.task import Task
 
@@ -55,6 +55,10 @@ _MEANT: Final = {
     (FIX, Answered.DECLINE): "leave it",
     (RESTORED, Answered.APPROVE): "run it once",
     (RESTORED, Answered.DECLINE): "leave it",
+    (CARD, Answered.APPROVE): "yes, as shown",
+    (CARD, Answered.ANSWER): "answer, or change a line",
+    (CONDITION, Answered.APPROVE): "it holds, go on",
+    (CONDITION, Answered.DROP): "it does not hold, send nothing",
     (MERGE, Answered.APPROVE): "merge it",
     (MERGE, Answered.DROP): "leave it on its branch",
 }

@@ -187,7 +187,7 @@ def _rows(
 ) -> Iterator[CardRow]:
     say = sentences(language)
     yield CardRow("task", say["task"], task.title)
-    if task.plan.precomposed:
+    if task.plan.composed:
         yield CardRow("work", say["work"], say["no_work"])
     for item in task.work:
         yield CardRow("work", say["work"], item.description)

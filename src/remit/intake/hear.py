@@ -15,7 +15,7 @@ from remit.intake import admit
 from remit.intake.book import Contacts
 from remit.intake.card import Card, make_card
 from remit.intake.card_answer import Approve, Table, open_card, settle_card
-from remit.intake.conditions import find_conditions
+from remit.intake.conditions import find_conditions, without_limit_words
 from remit.intake.extract import Draft, Extraction
 from remit.intake.heard import Heard, Message
 from remit.intake.permits import asks_first
@@ -156,7 +156,8 @@ def planned(
 
 def limited(found: Extraction, conditions: tuple[Condition, ...]) -> Extraction:
     """The reading with its limits: nothing runs before a time that it names."""
-    found = replace(found, conditions=conditions)
+    if conditions:
+        found = without_limit_words(replace(found, conditions=conditions))
     return replace(found, tasks=tuple(_not_before(each, found) for each in found.tasks))
 
 

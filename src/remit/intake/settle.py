@@ -94,7 +94,7 @@ def _of_event(asked: Asked) -> Settled:
     told = asked.closed(Became.CONSTRAINT)
     if any(each.about == About.TIME for each in told.gaps):
         return Settled(told)
-    if not told.plan.precomposed:
+    if not told.plan.composed:
         return Settled(timed(told, Now()))
     gap = Gap(asked.gap.clause, About.TIME.value)
     return asked.asks(told, gap, "When is the reminder due?")
@@ -307,6 +307,8 @@ def _confirmed(asked: Asked) -> Settled:
 
 def _released(task: Task, now: datetime) -> Task:
     """What waited for the owner's word goes out at its time, or now if that has passed."""
+    if task.only_if and all(each.content for each in task.delivery):
+        task = replace(task, veto=())  # its words were shown; at each run the policy holds
     waited = any(each.kind is ConditionKind.AFTER_OK for each in task.conditions)
     late = task.scheduled_for is not None and task.scheduled_for <= now
     return timed(task, Now()) if waited and late and not task.repeats else task

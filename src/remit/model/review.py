@@ -50,12 +50,14 @@ ABOUT: Final[dict[str, tuple[Answered, ...]]] = {
     "lesson": (_APPROVE, _DROP, _DECLINE),
     "restored": (_APPROVE, _DECLINE),
     "card": (_APPROVE, _ANSWER, _DECLINE),
+    "condition": (_APPROVE, _DROP, _DECLINE),
 }
 
 WORK: Final = "work"  # everybody who could do it has tried
 MERGE: Final = "merge"  # `merge:<branch>`: proven work, on its way to the owner's own folder
 FIX: Final = "fix"  # what was checked when its group ended failed; shall it be mended
 LESSON: Final = "lesson"  # `lesson:<key>`: a change of the owner's own rules or guidelines
+CONDITION: Final = "condition"  # whether something holds that a message depends on
 CARD: Final = "card"  # `card:<task id> …`: what is open about a message, and the tasks that wait
 RESTORED: Final = "restored"  # it may have run before a backup was restored
 SEND: Final = "send"  # `send:{…}`: to whom it would go, as it is kept if he says always
@@ -83,7 +85,7 @@ class Review:
     resume_to: Status
     evidence: str = ""
     # The delivery, or `call:…`, `send:…`, `budget`, `merge:…`, `work`, `fix`, `lesson:…`,
-    # `restored`, `card:…`.
+    # `restored`, `card:…`, `condition`.
     about: str | None = None
     digest: str | None = None  # what exactly would be approved
     id: ReviewId | None = None

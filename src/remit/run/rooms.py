@@ -1,7 +1,7 @@
 """The rooms a task walks through, and what they pass on."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeAlias
 
@@ -69,8 +69,8 @@ class Rooms:
     async def plan(self, task: Task) -> Plan:
         """What to work on, and how one will tell that it is done. What the owner gave stands."""
         plan = await self.planner.draft(task)
-        if self.agree is None or plan.contract is not None or plan.precomposed:
+        if self.agree is None or plan.contract is not None or plan.composed:
             return plan
         drafted = await self.agree(task)
-        found = drafted.contract, drafted.unsure, drafted.notice
-        return Plan(plan.work, plan.delivery, *found)
+        contract, unsure, notice = drafted.contract, drafted.unsure, drafted.notice
+        return replace(plan, contract=contract, unsure=unsure, notice=notice)

@@ -6,7 +6,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from remit.model.review import CARD, FIX, LESSON, MERGE, RESTORED, SEND, WORK, Answered, Review
+from remit.model.review import (
+    CARD,
+    CONDITION,
+    FIX,
+    LESSON,
+    MERGE,
+    RESTORED,
+    SEND,
+    WORK,
+    Answered,
+    Review,
+)
 from remit.model.status import Reason
 
 
@@ -17,6 +28,7 @@ class Kind(StrEnum):
     WHOM = "whom"  # nobody knows whom some words mean
     REQUEST = "request"  # the request itself left something open
     CONFIRM = "confirm"  # the card of a message lacks nothing but a yes
+    CONDITION = "condition"  # does something hold that a message depends on
     CALL = "call"  # may it use a tool
     BEGUN = "begun"  # was a tool used
     DOUBT = "doubt"  # did a message arrive
@@ -66,6 +78,7 @@ _NO_CALL: Final = Act(_A.DROP, "Leave it out", "back", "r", "What it is told ins
 _OTHER_WAY: Final = Act(_A.BACK, "Try again", "repeat", "r", "What shall be different?", needs=True)
 _MYSELF: Final = Act(_A.ARRIVED, "I did it myself", "check", "m")
 _UNCHECKED: Final = Act(_A.DROP, "Take it unproven", "back", "o", "Why, for the record", needs=True)
+_NOT_SO: Final = Act(_A.DROP, "It does not hold", "back", "o")
 _APART: Final = Act(_A.DROP, "Leave on branch", "back", "o")
 _UNLEARNED: Final = Act(_A.DROP, "Leave it out", "back", "o")
 _LEAVE: Final = Act(_A.DECLINE, "Leave it", "x", "x", "Why, if you like", danger=True)
@@ -79,6 +92,7 @@ SORTS: Final[Mapping[Kind, Sort]] = {
     Kind.WHOM: Sort("user", (_ANSWER, _DECLINE)),
     Kind.REQUEST: Sort("ask", (_ANSWER, _DECLINE)),
     Kind.CONFIRM: Sort("ask", (Act(_A.APPROVE, "Yes, as shown", "check"), _CHANGE, _DECLINE)),
+    Kind.CONDITION: Sort("ask", (Act(_A.APPROVE, "It holds, go on", "check"), _NOT_SO, _DECLINE)),
     Kind.CALL: Sort("term", (Act(_A.APPROVE, "Allow this call", "check"), _NO_CALL, _DECLINE)),
     Kind.BEGUN: Sort("alert", (Act(_A.ARRIVED, "It was done", "check"), _AGAIN, _DROP, _DECLINE)),
     Kind.DOUBT: Sort("alert", (Act(_A.ARRIVED, "It arrived", "check"), _RESEND, _DROP, _DECLINE)),
@@ -111,6 +125,7 @@ _OF_ABOUT: Final = {
     LESSON: Kind.LESSON,
     RESTORED: Kind.RESTORED,
     CARD: Kind.CONFIRM,
+    CONDITION: Kind.CONDITION,
 }
 _WHY: Final = {
     Kind.SEND: "A message to a person needs your yes.",
@@ -118,6 +133,7 @@ _WHY: Final = {
     Kind.WHOM: "A message goes to nobody before it is plain whom it is for.",
     Kind.REQUEST: "A request starts once every part of it is understood.",
     Kind.CONFIRM: "Your words hold this back, so it goes to nobody else without your yes.",
+    Kind.CONDITION: "It goes out only if this holds, and no model is set that could look it up.",
     Kind.CALL: "This tool is used only when you say so.",
     Kind.BEGUN: "What may have been done is never done again unasked.",
     Kind.DOUBT: "What may have arrived is never sent again unasked.",
