@@ -25,6 +25,7 @@ NO_TASK: Final = {
     "greeting": "Hello. Say what is to be done.",
     "statement": "Noted by nobody: it tells something and asks for nothing.",
     "control": "It is about a task that is there: see `remit ls`, `remit cancel`, `remit pause`.",
+    "wish": "It is a standing wish: it becomes a rule once you accept it.",
     "chatter": "It asks for nothing to be done.",
 }
 

@@ -140,8 +140,9 @@ class Doer:
     async def _hear(self, meant: Meant, said_at: datetime) -> Told:
         heard = await self.ear.hear(meant.text, meant.ref, said_at)
         question = heard.sort == "question"
-        refs = tuple(TaskRef(task.id, Action.CREATED) for task in heard.tasks)
-        if heard.tasks or heard.unasked:
+        made = dict.fromkeys([task.id for task in heard.tasks] + [r.task_id for r in heard.asked])
+        refs = tuple(TaskRef(each, Action.CREATED) for each in made)
+        if heard.tasks or heard.unasked or heard.asked:
             text = receipt.sentences(heard)
             return Told(text, refs, heard.receipt, thinks=question)
         return self._talked(heard, question=question)

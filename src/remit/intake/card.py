@@ -18,6 +18,7 @@ from remit.language.phrases import Phrases
 from remit.language.tokens import keys_of, tokenize
 from remit.model import rhythm
 from remit.model.condition import ConditionKind
+from remit.model.contact_rule import ContactRule
 from remit.model.delivery import Delivery
 from remit.model.ids import TaskId
 from remit.model.plan import Became, Gap
@@ -171,6 +172,16 @@ def is_small_talk(text: str) -> bool:
     while at < len(keys) and (found := _talk().at(keys, at)):
         at = found[1]
     return bool(keys) and at == len(keys)
+
+
+def rule_question(rule: ContactRule, text: str) -> str:
+    """Whether a standing wish shall be a rule, in the language of the message."""
+    language = message_language(text)
+    say, days = sentences(language), section(language, "card")["days"]
+    hours = [say["rule_hours"].format(each.since, each.till) for each in rule.quiet.hours]
+    named = f" {say['and']} ".join(days[day] for day in rule.quiet.days)
+    times = [*hours, *([say["rule_days"].format(named)] if named else [])]
+    return say["rule"].format(rule.name, f" {say['and']} ".join(times))
 
 
 # Lines of a card ----------------------------------------------------------------------------------

@@ -141,7 +141,7 @@ def _not_on(
     days: list[int] = []
     end = after
     while end < len(message.keys):
-        if hit := _days(message, end):
+        if hit := read_days(message, end):
             days += hit[0]
             end = hit[1]
         elif days and message.keys[end] in words_in_all("addressing", "links") | {","}:
@@ -154,7 +154,7 @@ def _not_on(
     return Condition(ConditionKind.NOT_ON, words, days=tuple(days), zone=zone.key), end
 
 
-def _days(message: MessageWords, at: int) -> tuple[tuple[int, ...], int] | None:
+def read_days(message: MessageWords, at: int) -> tuple[tuple[int, ...], int] | None:
     for language in LANGUAGES:
         time = language.time
         if one := time.weekdays.at(message.keys, at):

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from remit.errors import BadInput, Failed, KeyReused
 from remit.intake import admit
 from remit.intake.book import Contacts
-from remit.intake.card import Card, make_card
+from remit.intake.card import Card, make_card, rule_question
 from remit.intake.card_answer import Approve, Table, open_card, settle_card
 from remit.intake.conditions import find_conditions, without_limit_words
 from remit.intake.extract import Draft, Extraction
@@ -21,16 +21,19 @@ from remit.intake.heard import Heard, Message
 from remit.intake.permits import asks_first
 from remit.intake.plain_reader import PlainReader
 from remit.intake.recipients import About, Book, Question
+from remit.intake.standing_wish import find_standing_wish
 from remit.intake.times import Recurrence
 from remit.intake.veto import held_back
 from remit.model.condition import Condition
+from remit.model.contact_rule import RULE, ContactRule, rule_review
 from remit.model.delivery import Delivery
 from remit.model.ids import Ids
 from remit.model.plan import Clause, Gap, Request
 from remit.model.review import Review
 from remit.model.series import Repeats
 from remit.model.settled import Settle, SettledCard
-from remit.model.task import Cue, Source, Task, TaskType
+from remit.model.status import Status
+from remit.model.task import Cue, Source, Taint, Task, TaskType
 from remit.model.veto import VetoCue
 from remit.ports import Clock
 from remit.store import messages, permissions
@@ -73,6 +76,9 @@ class Ear:
         before = await self._db.read(messages.of_message, message.source)
         if before:
             return await self._again(message, before)
+        rule = self._wished(message)
+        if rule is not None:
+            return await self._propose(message, rule)
         found = await self.read(message)
         if not found.tasks:
             return Heard((), (), found.answer, found.clauses, found.questions)
@@ -84,6 +90,30 @@ class Ear:
         if stored[0].id != made[0].id:
             return await self._again(message, stored)
         return Heard(tuple(stored), asked, found.answer, card=await self._card(stored, asked))
+
+    def _wished(self, message: Message) -> ContactRule | None:
+        """The rule that a message asks for, if it is a standing wish and nothing else."""
+        if message.scheduled_for or message.repeats or message.taint is not Taint.OWNER:
+            return None
+        return find_standing_wish(message.text, self._contacts.book())
+
+    async def _propose(self, message: Message, rule: ContactRule) -> Heard:
+        """Ask whether a standing wish shall be a rule; it is none before that."""
+        sentence = rule_question(rule, message.text)
+        cue = Cue(
+            source=message.source,
+            title=sentence[: admit.MOST_TITLE],
+            text=message.text,
+            context=rule.context,
+            assigned_agent=RULE,
+        )
+        task = admit.make(cue, self._ids, self._clock.now())
+        asked = rule_review(task, rule, sentence)
+        asked = replace(asked, id=self._ids.review(), resume_to=Status.NEW)
+        stored = await self._db.write(messages.entrust, [task], [asked], message.said_at)
+        if stored[0].id != task.id:
+            return await self._again(message, stored)
+        return Heard((), (asked,), wish=True)
 
     async def read(self, message: Message) -> Extraction:
         """What the message would become; nothing is stored."""
@@ -117,6 +147,8 @@ class Ear:
         if said is None or said.text != message.text:
             raise KeyReused(message.source.ref)
         asked = await self._db.read(messages.questions, before)
+        if before[0].assigned_agent == RULE:
+            return Heard((), tuple(asked), wish=True)
         return Heard(tuple(before), tuple(asked), card=await self._card(before, asked))
 
     async def _card(self, made: Sequence[Task], asked: Sequence[Review]) -> Card:

@@ -45,6 +45,7 @@ class Heard:
     unasked: tuple[Question, ...] = ()
     alike: tuple[str, ...] = ()  # a sentence for each task that looks like another
     card: Card | None = None  # the receipt, if there is a task
+    wish: bool = False  # it is a standing wish: a rule is proposed, and nothing is to be done
 
 
 def told(heard: Heard, view: View = View.S3) -> JsonMap:
@@ -53,7 +54,7 @@ def told(heard: Heard, view: View = View.S3) -> JsonMap:
         "tasks": [show(task, view) for task in heard.tasks],
         "clauses": list(_clauses(heard)),
         "questions": list(_questions(heard)),
-        "answer": to_json(heard.answer),
+        "answer": "wish" if heard.wish else to_json(heard.answer),
         "alike": list[Json](heard.alike),
         "veto": to_json(tuple(dict.fromkeys(cue for task in heard.tasks for cue in task.veto))),
         "conditions": to_json(tuple(limit for task in heard.tasks for limit in task.conditions)),

@@ -51,6 +51,7 @@ ABOUT: Final[dict[str, tuple[Answered, ...]]] = {
     "restored": (_APPROVE, _DECLINE),
     "card": (_APPROVE, _ANSWER, _DECLINE),
     "condition": (_APPROVE, _DROP, _DECLINE),
+    "rule": (_APPROVE, _DECLINE),
 }
 
 WORK: Final = "work"  # everybody who could do it has tried
@@ -58,6 +59,7 @@ MERGE: Final = "merge"  # `merge:<branch>`: proven work, on its way to the owner
 FIX: Final = "fix"  # what was checked when its group ended failed; shall it be mended
 LESSON: Final = "lesson"  # `lesson:<key>`: a change of the owner's own rules or guidelines
 CONDITION: Final = "condition"  # whether something holds that a message depends on
+CONTACT_RULE: Final = "rule"  # a rule about a contact, as the owner wished for it
 CARD: Final = "card"  # `card:<task id> …`: what is open about a message, and the tasks that wait
 RESTORED: Final = "restored"  # it may have run before a backup was restored
 SEND: Final = "send"  # `send:{…}`: to whom it would go, as it is kept if he says always
@@ -85,7 +87,7 @@ class Review:
     resume_to: Status
     evidence: str = ""
     # The delivery, or `call:…`, `send:…`, `budget`, `merge:…`, `work`, `fix`, `lesson:…`,
-    # `restored`, `card:…`, `condition`.
+    # `restored`, `card:…`, `condition`, `rule`.
     about: str | None = None
     digest: str | None = None  # what exactly would be approved
     id: ReviewId | None = None

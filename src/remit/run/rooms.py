@@ -9,6 +9,7 @@ from remit.brain.think import Thinker
 from remit.brain.tools import Toolbox
 from remit.deliver.courier import Courier
 from remit.gate import Author, Known
+from remit.model.contact_rule import ContactRule
 from remit.model.contract import Contract
 from remit.model.debt import Owes
 from remit.model.plan import Plan
@@ -40,6 +41,9 @@ PutOff: TypeAlias = Callable[[Task, str, tuple[str, ...]], Awaitable[int]]
 # Remember files whose tests failed, or that were taken unproven for a reason.
 Owe: TypeAlias = Callable[[Task, tuple[str, ...], Owes, str], Awaitable[int]]
 
+# Put a rule about a contact into the book; say what holds now.
+PutRule: TypeAlias = Callable[[ContactRule], Awaitable[str]]
+
 
 @dataclass(frozen=True, slots=True)
 class Bench:
@@ -65,6 +69,7 @@ class Rooms:
     bench: Bench | None = None  # for work on the owner's projects
     agree: Agree | None = None  # drafts a contract for work that came without one
     mirror: Mirror | None = None  # looks back on what ended
+    put_rule: PutRule | None = None  # writes a rule about a contact down
 
     async def plan(self, task: Task) -> Plan:
         """What to work on, and how one will tell that it is done. What the owner gave stands."""

@@ -65,7 +65,7 @@ class Ears:
             asked=found.reviews,
             sort=found.answer.value if found.answer else None,
             unasked=(*(each.sentence for each in found.unasked), *found.alike),
-            receipt=heard.told(found) if found.tasks or found.unasked else {},
+            receipt=heard.told(found) if found.tasks or found.unasked or found.wish else {},
             card=tuple(card_lines(found.card, asks=False)) if found.card else (),
         )
 

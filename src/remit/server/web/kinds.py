@@ -9,6 +9,7 @@ from typing import Final
 from remit.model.review import (
     CARD,
     CONDITION,
+    CONTACT_RULE,
     FIX,
     LESSON,
     MERGE,
@@ -29,6 +30,7 @@ class Kind(StrEnum):
     REQUEST = "request"  # the request itself left something open
     CONFIRM = "confirm"  # the card of a message lacks nothing but a yes
     CONDITION = "condition"  # does something hold that a message depends on
+    RULE = "rule"  # shall a wish be a rule about a contact
     CALL = "call"  # may it use a tool
     BEGUN = "begun"  # was a tool used
     DOUBT = "doubt"  # did a message arrive
@@ -93,6 +95,7 @@ SORTS: Final[Mapping[Kind, Sort]] = {
     Kind.REQUEST: Sort("ask", (_ANSWER, _DECLINE)),
     Kind.CONFIRM: Sort("ask", (Act(_A.APPROVE, "Yes, as shown", "check"), _CHANGE, _DECLINE)),
     Kind.CONDITION: Sort("ask", (Act(_A.APPROVE, "It holds, go on", "check"), _NOT_SO, _DECLINE)),
+    Kind.RULE: Sort("shield", (Act(_A.APPROVE, "Make it a rule", "check"), _LEAVE)),
     Kind.CALL: Sort("term", (Act(_A.APPROVE, "Allow this call", "check"), _NO_CALL, _DECLINE)),
     Kind.BEGUN: Sort("alert", (Act(_A.ARRIVED, "It was done", "check"), _AGAIN, _DROP, _DECLINE)),
     Kind.DOUBT: Sort("alert", (Act(_A.ARRIVED, "It arrived", "check"), _RESEND, _DROP, _DECLINE)),
@@ -126,6 +129,7 @@ _OF_ABOUT: Final = {
     RESTORED: Kind.RESTORED,
     CARD: Kind.CONFIRM,
     CONDITION: Kind.CONDITION,
+    CONTACT_RULE: Kind.RULE,
 }
 _WHY: Final = {
     Kind.SEND: "A message to a person needs your yes.",
@@ -134,6 +138,7 @@ _WHY: Final = {
     Kind.REQUEST: "A request starts once every part of it is understood.",
     Kind.CONFIRM: "Your words hold this back, so it goes to nobody else without your yes.",
     Kind.CONDITION: "It goes out only if this holds, and no model is set that could look it up.",
+    Kind.RULE: "Your contact book changes only with your yes.",
     Kind.CALL: "This tool is used only when you say so.",
     Kind.BEGUN: "What may have been done is never done again unasked.",
     Kind.DOUBT: "What may have arrived is never sent again unasked.",
