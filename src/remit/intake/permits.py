@@ -122,6 +122,7 @@ def _told(contacts: Contacts, entry: Entry, standing: Sequence[Permission]) -> J
         "channels": ways,
         "file": {channel: policy.value for channel, policy in entry.policy.items()},
         "permissions": list[Json](said),
+        "quiet": list[Json](entry.quiet.texts),
     }
 
 
