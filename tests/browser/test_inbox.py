@@ -306,7 +306,7 @@ def test_one_yes_to_a_card_sends_every_text_that_it_shows(
     page.keyboard.press("e")
     page.locator("#text-answer").fill("nonsense that is no line")
     page.locator("#act-answer button[type=submit]").click()
-    expect(page.locator("#detail")).to_contain_text("cannot be read as an answer")
+    expect(page.locator("#detail")).to_contain_text("is not an answer to this")
     assert _texts(emulator) == []
     page.keyboard.press("Control+Enter")
     expect(page.locator("#detail")).not_to_contain_text("Yes, as shown")

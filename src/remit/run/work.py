@@ -51,8 +51,8 @@ async def work(
         turn, said = len(past), errand.of(steps.task)
         results: tuple[ToolResult, ...] = ()
         name = f"{errand.step}:{turn}" if turn else errand.step
-        think = rooms.thinker.think
-        reply = await steps.do(name, think, said, plan, memory, past, steps.tell, part=errand.place)
+        think, tell = rooms.thinker.think, None if errand.place else steps.tell
+        reply = await steps.do(name, think, said, plan, memory, past, tell, part=errand.place)
         steps.keep(spent=await rooms.thinker.spent(steps.task))
         asked = _asked(reply, plan)
         if asked is not None:
@@ -130,7 +130,7 @@ async def _use_all(
         if isinstance(result, Review):
             return result
         steps.keep(taint=result.taint)
-        await steps.tell(done=result.done)
+        await steps.tell(done=() if before else result.done)
         results.append(result)
     return tuple(results)
 
