@@ -294,6 +294,26 @@ def test_a_question_is_answered_from_the_keyboard(site: Site, visit: Visit) -> N
     assert site.stored(task).notes == ("Multiple",)
 
 
+def test_one_yes_to_a_card_sends_every_text_that_it_shows(
+    site: Site, visit: Visit, emulator: Emulator
+) -> None:
+    text = 'Send Anna "Good morning" on WhatsApp, not before 9. Send Anna "Good night" on WhatsApp.'
+    site.post("/api/messages", {"text": text})
+    (card,) = _open(site)
+    page = visit(f"/inbox/{card.id}")
+    for shown in ("Good morning", "Good night", f"Anna ({PERSON})", "Your words hold this back"):
+        expect(page.locator("#detail")).to_contain_text(shown)
+    page.keyboard.press("e")
+    page.locator("#text-answer").fill("nonsense that is no line")
+    page.locator("#act-answer button[type=submit]").click()
+    expect(page.locator("#detail")).to_contain_text("is not an answer to this")
+    assert _texts(emulator) == []
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#detail")).not_to_contain_text("Yes, as shown")
+    _pass(site, timedelta(days=1))
+    assert sorted(_texts(emulator)) == ["Good morning", "Good night"]
+
+
 def test_of_two_browsers_one_wins_and_the_other_is_told(
     site: Site, visit: Visit, emulator: Emulator
 ) -> None:
@@ -440,7 +460,10 @@ def test_nothing_stands_in_anybodys_way(
     site.add("Fill in the visa form")
     site.settle()
     asked = next(str(each.id) for each in _open(site) if each.id != review)
-    for path in ("/inbox", f"/inbox/{review}", f"/inbox/{asked}"):
+    held = site.post("/api/messages", {"text": 'Maybe send Anna "Hi" and "Ho" on WhatsApp'})
+    two = site.post("/api/messages", {"text": "Remind me soon to eat. Remind me soon to run."})
+    cards = [str(each["questions"][0]["id"]) for each in (held, two)]  # type: ignore[index,call-overload]
+    for path in ("/inbox", *(f"/inbox/{each}" for each in (review, asked, *cards))):
         page = visit(path, dark=dark, phone=phone)
         assert barriers(page) == []
         wide = "() => document.documentElement.scrollWidth <= innerWidth"

@@ -55,7 +55,8 @@ async def test_two_wishes_in_one_message_are_two_tasks_on_one_turn(tmp_path: Pat
         talk = await began(house)
         answer = await say(house, talk, "Find two parks. Remind me tomorrow at 9 to call mom.")
 
-        assert answer.content.startswith("Two tasks.")
+        titles = [line for line in answer.content.splitlines() if line.startswith("Task: ")]
+        assert titles == ["Task: Find two parks", "Task: Call mom"]
         assert [ref.action for ref in answer.task_refs] == [Action.CREATED, Action.CREATED]
 
 

@@ -105,6 +105,20 @@ def test_talk_makes_no_task_and_is_told_why(seat: Terminal, words: str, why: str
     assert "No task." in waited.out
 
 
+def test_the_receipt_is_the_card_of_the_message_in_its_language(seat: Terminal) -> None:
+    said = seat.run("add", "Erinnere mich bald an den Müll. Erinnere mich irgendwann an den Arzt.")
+    asked = re.search(r'remit answer (rev-\w+) "1: …"', said.out)
+    assert asked, said.out
+    first = seat.run("answer", asked.group(1), "morgen um 9:30")
+    shown = seat.run("inbox", "--list")
+
+    assert re.search(r"Aufgabe +Den Müll\n", said.out)
+    assert re.search(r"Geht an +dich, über dashboard\n", said.out)
+    assert "2 Dinge sind offen. 1: Wann soll es sein?" in said.out
+    assert first.code == 0, first.err
+    assert "Wann soll es sein? Es geht um: irgendwann." in shown.out
+
+
 def test_a_program_gets_tasks_clauses_and_questions(seat: Terminal) -> None:
     said = seat.run("add", "Remind me tomorrow to call mom, and remind me at 9 today", "--json")
     talk = seat.run("add", "Thanks!", "--json")
@@ -120,6 +134,7 @@ def test_a_program_gets_tasks_clauses_and_questions(seat: Terminal) -> None:
         "veto",
         "conditions",
         "reading",
+        "card",
     } == said.json.keys()
     assert question["about"] == "time"
     assert question["taskId"] == parts(said, "tasks")[0]["id"]

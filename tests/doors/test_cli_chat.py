@@ -37,7 +37,8 @@ def test_a_line_is_answered_with_a_receipt_and_followed_to_its_result(seat: Term
     said = seat.run("chat", "--follow", stdin="Find two parks\n")
 
     assert said.code == 0, said.err
-    assert "“Find two parks” starts now." in said.out
+    assert "Task: Find two parks\n" in said.out
+    assert "  Runs: now\n" in said.out
     assert "work: Find two parks" in said.out
     assert f"created {seat.only()}" in said.out
     assert "Lumphini Park" in said.out  # what came of it
@@ -48,7 +49,7 @@ def test_each_line_is_answered_before_the_next_is_said(seat: Terminal) -> None:
     lines = "Remind me tomorrow at 9 to call mom\ncancel it\n\nwhat is planned?\n"
     said = seat.run("chat", stdin=lines)
 
-    places = [said.out.index(each) for each in ("“Call mom” runs", "is cancelled", "Nothing is")]
+    places = [said.out.index(each) for each in ("Task: Call mom", "is cancelled", "Nothing is")]
     assert places == sorted(places)
     assert seat.status(seat.only()) == "cancelled"
 

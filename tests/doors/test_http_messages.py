@@ -52,6 +52,39 @@ def test_what_is_open_is_decided_like_any_review(still: Served) -> None:
     ]
 
 
+def test_a_message_opens_one_card_in_its_language_for_all_that_is_open(still: Served) -> None:
+    text = "Erinnere mich bald an den Müll. Erinnere mich irgendwann an den Arzt."
+    told = still.post("/api/messages", {"text": text})
+    (question,) = maps(told, "questions")
+    path = f"/api/reviews/{question['id']}/decision"
+    still.post(path, {"answer": "answer", "text": "1: morgen um 9:30\n2: morgen um 18 Uhr"})
+    tasks = [still.get(f"/api/tasks/{each['id']}") for each in maps(told, "tasks")]
+
+    card = cast("JsonMap", told["card"])
+    assert (card["language"], str(card["text"]).splitlines()[0]) == ("de", "Aufgabe: Den Müll")
+    assert [(each["number"], each["about"]) for each in maps(question, "lines")] == [
+        (1, "time"),
+        (2, "time"),
+    ]
+    assert str(question["question"]).startswith("2 Dinge sind offen. 1: Wann soll es sein?")
+    assert [str(each["scheduledFor"])[:16] for each in tasks] == [
+        "2026-03-03T09:30",
+        "2026-03-03T18:00",
+    ]
+
+
+def test_a_standing_wish_is_no_task_and_is_proposed(still: Served) -> None:
+    book = still.house.settings.home / "contacts.yaml"
+    book.write_text("- name: May\n  channels: {dashboard: may}\n")
+    told = still.post("/api/messages", {"text": "never message May after 10 pm"})
+    (question,) = maps(told, "questions")
+    still.post(f"/api/reviews/{question['id']}/decision", {"answer": "decline"})
+
+    assert (told["tasks"], told["answer"], told["card"]) == ([], "wish", None)
+    assert "May gets nothing from 22:00 to 07:00" in str(question["question"])
+    assert "approve" in cast("list[str]", question["options"])
+
+
 def test_a_rehearsal_stores_nothing(still: Served) -> None:
     before = still.get("/api/tasks?limit=500")
     answer = still.ask("POST", "/api/messages", {"text": "Find two parks", "dryRun": True})

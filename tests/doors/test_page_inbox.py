@@ -141,6 +141,24 @@ def test_what_was_typed_is_what_goes_out_to_the_byte(served: Served, visitor: Vi
     assert [parcel.body for parcel in served.outbox.sent] == [typed]
 
 
+def test_the_card_of_a_message_is_drawn_and_its_lines_are_answered_in_one_form(
+    served: Served, visitor: Visitor
+) -> None:
+    text = "Erinnere mich bald an den Müll. Erinnere mich irgendwann an den Arzt."
+    told = served.post("/api/messages", {"text": text})
+    first, second = [str(each["id"]) for each in told["tasks"]]  # type: ignore[union-attr,index,call-overload]
+    (review,) = [str(each.id) for each in _open(served)]
+    page, other = visitor.get(f"/inbox/{review}"), visitor.get(f"/tasks/{second}")
+    visitor.decide(review, answer="answer", text="1: morgen um 9:30\n2: morgen um 18 Uhr")
+
+    for shown in ("2 Dinge sind offen", "Geht an", "dich, über dashboard", "Den Arzt", "“bald”"):
+        assert shown in page
+    assert f'href="/inbox/{review}"' in other  # it waits for the card of the first task
+    assert _open(served) == []
+    planned = [served.get(f"/api/tasks/{each}")["scheduledFor"] for each in (first, second)]
+    assert None not in planned
+
+
 def test_who_decides_second_is_told_who_was_first_and_changes_nothing(
     served: Served, visitor: Visitor
 ) -> None:

@@ -63,9 +63,9 @@ def test_an_event_is_one_task_and_another_is_asked_about() -> None:
     ledger = READ(said, "", START)
     assert ledger is not None
     assert [each.channel for each in ledger.draft.deliveries] == ["whatsapp"]
-    ((gap, sentence),) = ledger.gaps
+    (gap,) = ledger.gaps
     assert gap.about == "task"
-    assert "compare prices" in sentence
+    assert "compare prices" in gap.question
 
 
 def test_what_goes_to_the_same_people_is_one_task_with_all_of_its_work() -> None:

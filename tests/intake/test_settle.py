@@ -16,8 +16,8 @@ from remit.intake.settle import settle
 from remit.model.event import Kind
 from remit.model.ids import Ids, TaskId
 from remit.model.plan import Became, Gap, Request
-from remit.model.review import Answered, Review
-from remit.model.status import Reason, Status
+from remit.model.review import Answered
+from remit.model.status import Status
 from remit.model.task import Cue, Source, SourceKind, Task, TaskType
 from remit.testing import script
 from tests.intake.heard_world import Talk, fates, plans
@@ -46,8 +46,11 @@ async def test_a_vague_time_is_asked_answered_and_runs_then(tmp_path: Path) -> N
         ended = await world.get(task.id)
         complaints = await world.complaints()
 
-    assert (waits.status, review.key) == (Status.NEW, "clause:2:time:0")
-    assert review.evidence == "You said: Remind me soon to call Bob\nIt is about: soon"
+    assert (waits.status, review.key) == (Status.NEW, "card:0")
+    assert review.evidence.splitlines()[:2] == [
+        "You said: Remind me soon to call Bob",
+        "Task: Call Bob",
+    ]
     assert settled.scheduled_for == datetime(2026, 3, 3, 8, 30, tzinfo=UTC)
     assert ("soon", Became.TIME) in fates(settled)
     assert settled.gaps == ()
@@ -68,11 +71,7 @@ async def test_what_cannot_be_read_is_asked_again_and_never_guessed(tmp_path: Pa
         settled = await world.answer("at 10")
 
     assert [each.scheduled_for for each in (unread, past, late)] == [None] * 3
-    assert [each.key for each in (again, third, fourth)] == [
-        "clause:2:time:1",
-        "clause:2:time:2",
-        "clause:2:time:3",
-    ]
+    assert [each.key for each in (again, third, fourth)] == ["card:1", "card:2", "card:3"]
     assert "'when you think it fits' cannot be read as an answer" in again.question
     assert "has passed" in fourth.question
     assert settled.scheduled_for == datetime(2026, 3, 3, 9, tzinfo=UTC)
@@ -131,11 +130,13 @@ async def test_what_lacks_two_things_goes_out_when_both_are_known(
 ) -> None:
     async with Talk(tmp_path) as world:
         await world.one('Send Zoltan "Hi" on Signal')
-        asked = {each.key.split(":")[2]: each for each in await world.asked()}
-        order = ("recipient", "channel") if answers[0] == "Bob" else ("channel", "recipient")
-        half = await world.decide(asked[order[0]], Answered.ANSWER, answers[0])
-        whole = await world.decide(asked[order[1]], Answered.ANSWER, answers[1])
+        (both,) = await world.asked()
+        half = await world.answer(answers[0])
+        (left,) = await world.asked()
+        whole = await world.answer(answers[1])
 
+    assert both.question.startswith("2 things are open. 1: ")
+    assert "things are open" not in left.question
     assert plans(half) == []
     assert plans(whole) == [("email", "Bob", "Hi")]
 
@@ -240,7 +241,7 @@ async def test_an_answer_that_asks_for_more_is_not_taken_for_a_thing(tmp_path: P
         asked = await world.asked()
 
     assert more.work == ()
-    assert [each.key for each in asked] == ["clause:1:content:1"]
+    assert [each.key for each in asked] == ["card:1"]
 
 
 async def test_what_is_to_be_done_is_read_like_any_request(tmp_path: Path) -> None:
@@ -366,22 +367,12 @@ def task_with(text: str, gap: Gap, **more: object) -> Task:
     return replace(task, gaps=(gap,), **more)  # type: ignore[arg-type]
 
 
-def ask(task: Task, gap: Gap) -> Review:
-    return Review(
-        task_id=task.id,
-        key=f"{gap.key}:0",
-        reason=Reason.INPUT,
-        question="?",
-        resume_to=Status.NEW,
-    )
-
-
 def test_what_was_only_to_be_confirmed_stands_after_a_yes() -> None:
     gap = Gap(1, About.TASK.value, ("yes", "leave it out"))
     task = task_with("Research Bangkok", gap)
 
-    yes = settle(task, ask(task, gap), "Ja!", now=NOW, zone=ZONE, book=BOOK)
-    no = settle(task, ask(task, gap), "leave it out", now=NOW, zone=ZONE, book=BOOK)
+    yes = settle(task, gap, "Ja!", now=NOW, zone=ZONE, book=BOOK)
+    no = settle(task, gap, "leave it out", now=NOW, zone=ZONE, book=BOOK)
 
     assert (yes.task.gaps, yes.task.work, yes.over) == ((), (), False)
     assert no.over
@@ -393,7 +384,7 @@ def test_a_yes_takes_the_one_option_there_is() -> None:
     gap = Gap(1, About.CHANNEL.value, ("email",))
     task = task_with("Research Bangkok", gap)
 
-    made = settle(task, ask(task, gap), "yes", now=NOW, zone=ZONE, book=BOOK)
+    made = settle(task, gap, "yes", now=NOW, zone=ZONE, book=BOOK)
 
     assert [each.channel for each in made.task.delivery] == ["email"]
 
@@ -427,7 +418,7 @@ def test_whatever_is_answered_a_clause_is_settled_or_asked_about(
 ) -> None:
     found = message.read()
     ledger = next(each for each in ledgers(found) if each.gaps)
-    gaps = tuple(gap for gap, _ in ledger.gaps)
+    gaps = ledger.gaps
     task = replace(
         task_with("x", gaps[0]),
         id=TaskId("task-1"),
@@ -441,14 +432,14 @@ def test_whatever_is_answered_a_clause_is_settled_or_asked_about(
         if not task.gaps or not answer.strip():
             break
         gap = task.gaps[0]
-        made = settle(task, ask(task, gap), answer, now=NOW, zone=ZONE, book=BOOK)
+        made = settle(task, gap, answer, now=NOW, zone=ZONE, book=BOOK)
         assert made.task.request is not None
         named = {each.clause for each in made.task.gaps}
         for n, clause in enumerate(made.task.request.clauses, 1):
             assert clause.became is not None or n in named or made.over
-        if made.ask is not None:
-            assert made.ask.key.rpartition(":")[0] in {each.key for each in made.task.gaps}
+        if made.problem:
+            assert gap.key in {each.key for each in made.task.gaps}
         elif not made.over:
-            assert gap.key not in {each.key for each in made.task.gaps}
+            assert made.task.gaps != task.gaps
         assert all(each.channel for each in made.task.delivery)
         task = replace(made.task, notes=(*made.task.notes, answer))

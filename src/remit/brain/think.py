@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from remit.brain import command, progress, prompt
+from remit.brain.absent import NoBrain
 from remit.brain.budget import Metered, Purse
 from remit.brain.held import bounded
 from remit.brain.models import ModelBrain
@@ -62,8 +63,13 @@ class Thinker:
         memory: Memory,
         past: Sequence[Exchange] = (),
         tell: Tell | None = None,
+        *,
+        part: str = "",
     ) -> Reply:
-        """Think one turn, on from what the turns before it left."""
+        """Think one turn, on from what the turns before it left.
+
+        `part` names what is found out for a task apart from its work; that is paid for apart, too.
+        """
         if command.is_for(task):
             return command.turn(task, plan, past)
         words = await self._words(task, plan, memory, past)
@@ -72,11 +78,16 @@ class Thinker:
         if self._purse is None or meter is None:
             return await say()
         # A leg that comes after another pays anew, and what that one did is not forgotten.
-        key = f"{task.id}:{task.round}:{len(past)}:{task.lease}"
+        key = f"{task.id}:{part}{task.round}:{len(past)}:{task.lease}"
         granted = bool(past) and _is_about_budget(past[-1].reply)
         estimate = await meter.estimate(words)
         thought = await self._purse.pay(key, task, estimate, say, granted=granted)
         return Reply("", ask=thought) if isinstance(thought, Ask) else thought
+
+    @property
+    def has_brain(self) -> bool:
+        """Whether there is anybody to think."""
+        return not isinstance(self._brain, NoBrain)
 
     async def spent(self, task: Task) -> Budget | None:
         """What a task's thoughts have cost, in all its rounds; None if they cost nothing."""

@@ -73,6 +73,8 @@ def show(name: _Name, /, *, json: AsJson = False) -> int:
         known = f"  (known by {way['id']})" if way["id"] else ""
         here = "" if way["here"] else "  not set up here"
         out.line(f"  {way['channel']}  {way['address']}{known}  ", _ink(way), here)
+    if quiet := cast("list[str]", person["quiet"]):
+        out.line(f"  gets nothing: {', '.join(quiet)}")
     for said in _maps(person["permissions"]):
         out.line(Ink(f"  you said {said['policy']} on {said['channel']}, {said['givenAt']}", "dim"))
     return codes.DONE

@@ -31,6 +31,7 @@ _KEYS: Final = {
 }
 _DIFF: Final = {"+": "green", "-": "red", "@": "cyan"}
 _LATER: Final = "l"
+_CHANGE: Final = "c"  # a line of a card that a yes would approve
 _MOST_HOURS: Final = 2160
 _ALWAYS: Final = "w"
 _PROMPTS: Final = {Answered.BACK: "What is wrong with it? ", Answered.ANSWER: "Your answer: "}
@@ -111,7 +112,9 @@ def _evidence(review: Review) -> None:
 
 def _ask(settings: Settings, review: Review) -> bool:
     """Ask until there is an answer; False if the owner has had enough."""
-    keys = {_KEYS[answer]: answer for answer in review.options}
+    both = {Answered.APPROVE, Answered.ANSWER} <= set(review.options)
+    change = {Answered.ANSWER: _CHANGE} if both else {}
+    keys = {(_KEYS | change)[answer]: answer for answer in review.options}
     shown = [f"[{key}] {words.says(review, answer)}" for key, answer in keys.items()]
     # Only who is written to somewhere can be written to there from now on.
     lasting = Answered.APPROVE in review.options and (review.about or "").startswith(f"{SEND}:")

@@ -1,7 +1,7 @@
 """What was understood: when it runs, to whom it goes, and what became of every clause."""
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Final, cast
 from zoneinfo import ZoneInfo
 
@@ -9,14 +9,14 @@ from remit.cli import clock, find, out, words
 from remit.cli.contact_book import contacts_of
 from remit.cli.out import Ink, Piece
 from remit.intake import zone as zones
+from remit.intake.card import CardTask, make_card
 from remit.intake.permits import asks_first
-from remit.model import rhythm
 from remit.model.codec import JsonMap, moment
 from remit.model.ids import TaskId
 from remit.model.review import Answered
 from remit.model.task import Task
 from remit.settings import Settings
-from remit.store import permissions, tasks
+from remit.store import messages, permissions, tasks
 from remit.store.glance import glance
 
 NO_TASK: Final = {
@@ -25,11 +25,15 @@ NO_TASK: Final = {
     "greeting": "Hello. Say what is to be done.",
     "statement": "Noted by nobody: it tells something and asks for nothing.",
     "control": "It is about a task that is there: see `remit ls`, `remit cancel`, `remit pause`.",
+    "wish": "It is a standing wish: it becomes a rule once you accept it.",
     "chatter": "It asks for nothing to be done.",
 }
 
 _READS: Final = "The model reads it now; with --wait you see here what it becomes."
 _READS_LATER: Final = "The model reads it as soon as Remit is up."
+
+
+_TWO: Final = 2  # open lines; then each has a number
 
 
 def show(settings: Settings, told: JsonMap, *, serves: bool, read: bool) -> None:
@@ -39,17 +43,18 @@ def show(settings: Settings, told: JsonMap, *, serves: bool, read: bool) -> None
     with glance(settings.database) as tx:
         found = [tasks.get(tx, task_id) for task_id in shown]
         refs = {task_id: find.short(tx, task_id) for task_id in shown}
-        standing = permissions.every(tx)
+        standing, asked = permissions.every(tx), messages.questions(tx, found)
     contacts = contacts_of(settings)
-    for n, task in enumerate(found):
+    sends = ((task, each) for task in found for each in task.delivery)
+    asks = {each.id for task, each in sends if asks_first(task, each, contacts, standing)}
+    card = make_card(found, zone, asks_first=asks, reviews=asked, running=serves)
+    for n, (task, part) in enumerate(zip(found, card.tasks, strict=True)):
         if n:
             out.line()
         if task.pending_reading is not None:
             _being_read(task, serves=serves)
             continue
-        asks = {each.id for each in task.delivery if asks_first(task, each, contacts, standing)}
-        rows = _rows(task, zone, asks, serves=serves)
-        out.table(rows[:-1] + (_clauses(told, task.id) if read else []) + rows[-1:])
+        out.table(_rows(task, part) + (_clauses(told, task.id) if read else []) + [_id(task)])
     if not found:
         _nothing(told)
     _questions(told)
@@ -82,37 +87,24 @@ def maps(told: JsonMap, name: str) -> list[JsonMap]:
     return cast("list[JsonMap]", told[name])
 
 
-def _rows(
-    task: Task, zone: ZoneInfo, asks: Collection[str | None], *, serves: bool
-) -> list[list[Piece]]:
-    """What was understood, when it runs, to whom it goes; `asks` are the sends asked about."""
-    rows: list[list[Piece]] = [[Ink("Task", "dim"), Ink(task.title, "bold")]]
-    if task.plan.precomposed:
-        rows.append([Ink("Work", "dim"), "none: your text goes out as it is"])
-    rows += [[Ink("Work", "dim"), item.description] for item in task.work]
-    for delivery in task.delivery:
-        rows.append([Ink("Goes to", "dim"), words.to_whom(delivery)])
-        if delivery.content is not None:
-            rows.append([Ink("Text", "dim"), delivery.content])
-        if delivery.id in asks:
-            rows.append([Ink("", ""), "you are asked before it is sent"])
-    rows += [[Ink("Limit", "dim"), each.words] for each in task.conditions]
-    rows.append([Ink("Runs", "dim"), _when(task, zone, serves=serves)])
-    if task.repeats is not None:
-        rows.append([Ink("Repeats", "dim"), rhythm.in_words(task.repeats)])
+def _rows(task: Task, part: CardTask) -> list[list[Piece]]:
+    """The task's part of the card, as a table."""
+    rows: list[list[Piece]] = []
+    for row in part.rows:
+        value = f"{row.value}{_near(task)}" if row.kind == "runs" else row.value
+        rows.append([Ink(row.label, "dim"), Ink(value, "bold") if row.kind == "task" else value])
     if task.rule is not None and task.rule.name == "owner":
         rows.append([Ink("Priority", "dim"), f"{task.priority.value}, as you said"])
-    rows.append([Ink("Id", "dim"), str(task.id)])
     return rows
 
 
-def _when(task: Task, zone: ZoneInfo, *, serves: bool) -> str:
-    if task.gaps:
-        return "once you have answered"
-    if task.scheduled_for is None:
-        return "now" if serves else "as soon as Remit is up"
-    at, now = zones.shown(task.scheduled_for, zone), clock.now()
-    return f"{at} ({near})" if (near := words.near(task.scheduled_for, now)) else at
+def _near(task: Task) -> str:
+    near = words.near(task.scheduled_for, clock.now()) if task.scheduled_for else ""
+    return f" ({near})" if near and not task.gaps else ""
+
+
+def _id(task: Task) -> list[Piece]:
+    return [Ink("Id", "dim"), str(task.id)]
 
 
 def _clauses(told: JsonMap, task_id: str) -> list[list[Piece]]:
@@ -146,10 +138,14 @@ def _questions(told: JsonMap) -> None:
     for asked in maps(told, "questions"):
         options = cast("Sequence[str]", asked["options"])
         approves = Answered.APPROVE in options
-        may = f" ({' or '.join(options)})" if options and not approves else ""
+        lines = cast("Sequence[JsonMap]", asked.get("lines", ()))
+        may = f" ({' or '.join(options)})" if options and not approves and len(lines) < _TWO else ""
         out.line(Ink(f"Asks you ({asked['about']}): {asked['question']}{may}", "yellow"))
         if asked["id"] and approves:
-            out.line(f"  {asked['clause']}")
+            if not lines:
+                out.line(f"  {asked['clause']}")
             out.line(f"  remit approve {asked['id']}, or remit decline {asked['id']}")
+        elif asked["id"] and len(lines) >= _TWO:
+            out.line(f'  remit answer {asked["id"]} "1: …"')
         elif asked["id"]:
             out.line(f'  remit answer {asked["id"]} "…"')

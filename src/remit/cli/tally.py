@@ -11,6 +11,7 @@ from remit.cli.out import Ink
 from remit.errors import RemitError
 from remit.model.codec import Json
 from remit.model.ids import TaskId
+from remit.model.status import Status
 from remit.model.task import Task
 from remit.model.view import View
 from remit.model.view import show as view
@@ -46,13 +47,16 @@ class Tally:
         """Say how a task stands now."""
         with glance(self.settings.database) as tx:
             task = tasks.get(tx, task_id)
-            asked = messages.questions(tx, [task]) if task.gaps else []
+            asked = messages.questions(tx, [task]) if task.status is Status.NEW else []
         self.shown.append(view(task, View.S3))
         if not self.json:
             out.line(f"{task.id}  {_standing(task)}  ", Ink(task.title, "dim"))
             for review in asked:
                 out.line(Ink(f"  Asks you: {review.question}", "yellow"))
-                out.line(f'  remit answer {review.id} "…"')
+                for line in review.evidence.splitlines():
+                    out.line(f"  {line}")
+                for way in words.ways(review, str(review.id)):
+                    out.line(f"  {way}")
 
     def waited(self, way: Door, task_id: TaskId, *, timeout: float | None, after: int) -> None:
         """Stay until a task rests; then its state is the code."""

@@ -1,7 +1,6 @@
 """`remit why`: which rule set a task's priority, and how it came to stand where it stands."""
 
 import os
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
@@ -11,10 +10,10 @@ from remit.cli.out import Ink
 from remit.model.codec import Json, JsonMap, stamp, to_json
 from remit.model.event import Event
 from remit.model.ids import TaskId
+from remit.model.limits import limit_sentences
 from remit.model.review import Review
 from remit.model.status import Status
 from remit.model.task import Task
-from remit.model.veto import veto_sentence
 from remit.settings import home_of
 from remit.store import events, reviews, tasks
 from remit.store.database import Tx
@@ -44,14 +43,14 @@ def why(
             said: Json = {"said": rank, "rule": to_json(task.rule)}
             told: Json = {"said": because, "status": task.status.value}
             shown: Json = {"said": list[Json](proven), **proof.facts(tx, task)}
-            limits: Json = list[Json](_limits(task))
+            limits: Json = list[Json](limit_sentences(task))
             found: JsonMap = {"task": task_id, "priority": said, "state": told, "proof": shown}
             out.emit(found | {"limits": limits, "steps": steps})
             return 0
         out.line(Ink(task.title, "bold"))
         out.line(because)
         out.line(rank)
-        for sentence in (*_limits(task), *proven):
+        for sentence in (*limit_sentences(task), *proven):
             out.line(sentence)
         out.line()
         for event in happened:
@@ -69,14 +68,6 @@ def _priority(task: Task) -> str:
         return f"Its priority is {task.priority.value} for now: no rule has looked at it yet."
     name, because = task.rule.name, task.rule.because
     return f"Its priority is {task.priority.value} by the rule {name!r}: {because}."
-
-
-def _limits(task: Task) -> Iterator[str]:
-    """What the owner's words allow, and what they hold back."""
-    for each in task.conditions:
-        yield f"Limit: {each.words}."
-    if task.veto:
-        yield f"{veto_sentence(task.veto)} So nobody else gets it without your word."
 
 
 def _standing(task: Task, asks: Review | None, now: datetime) -> str:

@@ -5,7 +5,18 @@ from typing import Final
 
 from remit.cli.out import Ink
 from remit.model.delivery import Delivery
-from remit.model.review import FIX, LESSON, MERGE, RESTORED, WORK, Answered, Review
+from remit.model.review import (
+    CARD,
+    CONDITION,
+    CONTACT_RULE,
+    FIX,
+    LESSON,
+    MERGE,
+    RESTORED,
+    WORK,
+    Answered,
+    Review,
+)
 from remit.model.status import Status
 from remit.model.task import Task
 
@@ -55,6 +66,12 @@ _MEANT: Final = {
     (FIX, Answered.DECLINE): "leave it",
     (RESTORED, Answered.APPROVE): "run it once",
     (RESTORED, Answered.DECLINE): "leave it",
+    (CARD, Answered.APPROVE): "yes, as shown",
+    (CARD, Answered.ANSWER): "answer, or change a line",
+    (CONTACT_RULE, Answered.APPROVE): "make it a rule",
+    (CONTACT_RULE, Answered.DECLINE): "leave it",
+    (CONDITION, Answered.APPROVE): "it holds, go on",
+    (CONDITION, Answered.DROP): "it does not hold, send nothing",
     (MERGE, Answered.APPROVE): "merge it",
     (MERGE, Answered.DROP): "leave it on its branch",
 }

@@ -17,6 +17,7 @@ from remit.errors import BadInput, Conflict, NotFound
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.conversation import Action, TaskRef
 from remit.model.ids import ReviewId, TaskId
+from remit.model.review import Review
 from remit.model.status import ACTIVE, TERMINAL, Status
 from remit.model.task import Task
 from remit.ports import Clock
@@ -218,9 +219,10 @@ class Doer:
         if heard.order is not None:
             return ordered(heard.order, scene, self.ear, self.clock.now())
         question = heard.sort == "question"
-        refs = tuple(TaskRef(task.id, Action.CREATED) for task in heard.tasks)
-        if heard.tasks or heard.unasked:
-            text = receipt.sentences(heard, self.clock.now(), self.zone)
+        made = dict.fromkeys([task.id for task in heard.tasks] + [r.task_id for r in heard.asked])
+        refs = tuple(TaskRef(each, Action.CREATED) for each in made)
+        if heard.tasks or heard.unasked or heard.asked:
+            text = receipt.sentences(heard)
             return Told(text, refs, heard.receipt, thinks=question)
         return self._talked(heard, question=question)
 
@@ -313,7 +315,13 @@ def _asks(meant: Meant, scene: Scene) -> JsonMap:
 def _after(tx: Tx, task_id: TaskId) -> tuple[Task, list[str]]:
     """A task after an answer, and what it asks now."""
     open_ = [each for each in reviews.of_task(tx, task_id) if each.decision is None]
-    return tasks.get(tx, task_id), [each.question for each in open_]
+    return tasks.get(tx, task_id), [line for each in open_ for line in _shown(each)]
+
+
+def _shown(review: Review) -> tuple[str, ...]:
+    """A question in words; of a card about the request, what it shows as well."""
+    card = review.evidence if review.resume_to is Status.NEW else ""
+    return (card, review.question) if card else (review.question,)
 
 
 def _known(tx: Tx, said: Answered, scene: Scene) -> list[Task]:

@@ -22,8 +22,8 @@ class Understood:
     sort: str | None = None  # question, thanks, greeting, statement, control, chatter
     unasked: tuple[str, ...] = ()  # what is unclear, where there is no task to ask about
     receipt: JsonMap = field(default_factory=dict)
-    asks_first: frozenset[str] = frozenset()  # sends that the owner is asked about before they go
     order: TurnOrder | None = None  # it is about a task that is there, or an open question
+    card: tuple[str, ...] = ()  # what was understood, line by line, in the owner's language
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,6 +115,9 @@ class Courier:
             return Retry(f"you said: {words}", (until - self._now()).total_seconds(), spends=False)
         if self._bounds is None or self._stays(ready.delivery):
             return None
+        if asleep := ready.reach.quiet.until(self._bounds.now(), self._bounds.zone):
+            left = (asleep - self._bounds.now()).total_seconds()
+            return Retry(f"{ready.reach.name} gets nothing at this time", left, spends=False)
         urgent = ready.reach.owner and task.priority in (Priority.HIGH, Priority.CRITICAL)
         quiet = 0.0 if urgent else self._bounds.quiet_left()
         undo = self._bounds.undo_left(ready.approved_at)

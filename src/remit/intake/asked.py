@@ -9,12 +9,9 @@ from zoneinfo import ZoneInfo
 from remit.intake.recipients import About, Book, Contact, Question, way_to
 from remit.model.delivery import Delivery
 from remit.model.plan import Became, Clause, Gap, Request
-from remit.model.review import Review
 from remit.model.settled import Settled
-from remit.model.status import Reason, Status
 from remit.model.task import Task
 
-_MOST_SHOWN: Final = 500  # characters of a message
 LEAVE_OUT: Final = 'Or say "leave it out".'
 _LIKE: Final = {
     About.TIME: 'Say a time like "tomorrow at 9:30".',
@@ -42,24 +39,17 @@ class Asked:
         return request_of(self.task).clauses[self.gap.clause - 1]
 
     def again(self, why: str = "", options: tuple[str, ...] = ()) -> Settled:
-        """Ask once more, saying what was not understood."""
+        """The answer is not taken; say what was not understood."""
         about = About(self.gap.about)
         sentence = why or f"{self.answer!r:.100} cannot be read as an answer. {_LIKE[about]}"
         gap = replace(self.gap, options=options or self.gap.options)
         gaps = tuple(gap if each is self.gap else each for each in self.task.gaps)
-        return self.asks(replace(self.task, gaps=gaps), gap, f"{sentence} {LEAVE_OUT}")
+        return Settled(replace(self.task, gaps=gaps), f"{sentence} {LEAVE_OUT}")
 
     def asks(self, task: Task, gap: Gap, sentence: str) -> Settled:
-        """Open the next question; each answer makes a note, so its number is a new one."""
-        review = Review(
-            task_id=task.id,
-            key=f"{gap.key}:{len(task.notes) + 1}",
-            reason=Reason.INPUT,
-            question=sentence,
-            evidence=evidence(request_of(task), gap),
-            resume_to=Status.NEW,
-        )
-        return Settled(task, review)
+        """The task, in which this gap is open now."""
+        others = tuple(each for each in task.gaps if each.key != gap.key)
+        return Settled(replace(task, gaps=(*others, replace(gap, question=sentence))))
 
     def closed(self, became: Became, task: Task | None = None) -> Task:
         """The task without this gap; its clause became something, as the owner said."""
@@ -95,15 +85,6 @@ def request_of(task: Task) -> Request:
     return task.request
 
 
-def evidence(request: Request, gap: Gap) -> str:
-    """What a question is about, in words: what was said, which part of it, what it may be."""
-    said, part = request.text, request.clauses[gap.clause - 1].text
-    lines = [f"You said: {said if len(said) <= _MOST_SHOWN else said[:_MOST_SHOWN] + '…'}"]
-    lines += [f"It is about: {part}"] if part.strip() != said.strip() else []
-    lines += [f"It may be: {'; '.join(gap.options)}"] if gap.options else []
-    return "\n".join(lines)
-
-
 def send(task: Task, whole: Iterable[Delivery], asked: Asked) -> Settled:
     """Plan the sends that lack nothing; one that cannot go that way is asked about."""
     sent, lost = list(task.delivery), []
@@ -119,8 +100,7 @@ def send(task: Task, whole: Iterable[Delivery], asked: Asked) -> Settled:
     if question is None:
         return Settled(task)
     gap = Gap(asked.gap.clause, question.about.value, question.options, tuple(lost))
-    opened = replace(task, gaps=(*task.gaps, gap))
-    return asked.asks(opened, gap, f"{question.sentence} {LEAVE_OUT}")
+    return asked.asks(task, gap, question.sentence)
 
 
 def _same(one: Delivery, half: Delivery, way: str) -> bool:
@@ -134,6 +114,11 @@ def _way(half: Delivery, book: Book) -> str | Question:
         sentence = f"{half.recipient} is no longer in the book. Who is to get it?"
         return Question(About.RECIPIENT, sentence)
     return way_to(person, channel, book)
+
+
+def cannot_reach(half: Delivery, book: Book) -> bool:
+    """Whether somebody cannot be written to by the channel that is named."""
+    return _way(half, book) != half.channel
 
 
 def _person(name: str | None, book: Book) -> Contact | None:

@@ -7,6 +7,7 @@
     whatsapp: {id: "49151…", address: "+49151…"}
     email: anna@example.org
   policy: {whatsapp: allow, email: ask}
+  quiet: ["22:00-07:00", sunday]
 
 The `address` is where a message goes; the `id` is what incoming ones are known by. Whoever has the
 role `owner` is the owner, and his addresses are where he reads.
@@ -22,13 +23,14 @@ from remit.formats.yaml import YamlPart, load_yaml
 from remit.intake.recipients import Book, Channel, Contact
 from remit.language.tokens import fold, keys_of, tokenize
 from remit.model.permit import Reach, Unsure
+from remit.model.quiet import NEVER_QUIET, QuietTimes
 from remit.model.reply import Policy
 
 FILE: Final = "contacts.yaml"
 MAX_BYTES: Final = 1_000_000
 OWNER: Final = "owner"
 _FIELD: Final = "contacts"
-_KEYS: Final = ("name", "aliases", "role", "channels", "policy")
+_KEYS: Final = ("name", "aliases", "role", "channels", "policy", "quiet")
 _WAY_KEYS: Final = ("id", "address")
 _Stamp = tuple[int, int, int]
 T = TypeVar("T")
@@ -51,6 +53,7 @@ class Entry:
     role: str | None = None
     lines: Mapping[str, Line] = field(default_factory=dict)  # by channel, or by kind of channel
     policy: Mapping[str, Policy] = field(default_factory=dict)
+    quiet: QuietTimes = NEVER_QUIET  # when nothing goes to them
     line: int = field(default=0, compare=False)  # where it stands
 
 
@@ -179,7 +182,7 @@ class Contacts:
             # A yes about one of those who share an address is none about the others.
             if policy is not None and (each is entry or policy is not Policy.ALLOW):
                 said.append(policy)
-        return Reach(entry.name, line.address, tuple(said))
+        return Reach(entry.name, line.address, tuple(said), quiet=entry.quiet)
 
     def _unsure(self, words: str) -> Unsure:
         names = [each.name for each in self._called(words)]
@@ -240,6 +243,7 @@ def _entry(part: YamlPart) -> Entry:
         role=OWNER if role and fold(role) == OWNER else role,
         lines={name: _line(each) for name, each in lines.items()},
         policy={name: _policy(each) for name, each in policy.items()},
+        quiet=_quiet(told["quiet"]) if "quiet" in told else NEVER_QUIET,
         line=part.line,
     )
 
@@ -258,6 +262,13 @@ def _policy(part: YamlPart) -> Policy:
     if part.text() not in set(Policy):
         raise part.bad(f"is {part.text()!r:.60}; it may be {', '.join(Policy)}")
     return Policy(part.text())
+
+
+def _quiet(part: YamlPart) -> QuietTimes:
+    try:
+        return QuietTimes.of([each.text() for each in part.items()])
+    except BadInput as bad:
+        raise part.bad(f"is wrong: {bad}") from None
 
 
 def _refuse_doubles(people: Sequence[Entry], file: str) -> None:

@@ -1,6 +1,6 @@
 """Which limits a message sets: found by code in the owner's words, outside what is to be sent."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
@@ -8,6 +8,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from remit.intake import answers
+from remit.intake.extraction import Draft, Extraction
 from remit.intake.message_words import MessageWords, message_words
 from remit.intake.recipients import Book
 from remit.intake.veto import find_veto
@@ -18,8 +19,11 @@ from remit.language.time.which_day import TimeDoubt
 from remit.language.time.words import time_words
 from remit.language.tokens import Kind
 from remit.model.condition import Condition, ConditionKind
+from remit.model.plan import Became, Clause
+from remit.model.veto import VetoCue, VetoKind
 
 _MAX_TIME_TOKENS: Final = 8
+_MAX_TITLE: Final = 120  # characters
 _PAUSES: Final = frozenset(",.;!?:")
 _IN_WORDS: Final = (ConditionKind.ONLY_IF, ConditionKind.AFTER_OK)
 
@@ -46,6 +50,41 @@ def find_conditions(text: str, book: Book, now: datetime, zone: ZoneInfo) -> tup
         found.append(replace(hit[0], end=message.tokens[hit[1] - 1].end))
         at = hit[1]
     return tuple(found)
+
+
+def without_limit_words(found: Extraction) -> Extraction:
+    """The reading, in which the words of a limit are a limit: not work, and not left over."""
+    spans = [(each.end - len(each.words), each.end) for each in found.conditions]
+    now = {
+        clause: replace(clause, became=Became.CONSTRAINT)
+        if clause.became is Became.WORK and _is_within(clause, spans)
+        else clause
+        for clause in found.clauses
+    }
+    words = " ".join(each.words for each in found.conditions).casefold()
+    other = [cue for cue in found.veto if cue.kind is not VetoKind.UNCOVERED]
+    left = tuple(cue for cue in found.veto if cue in other or not _is_within(cue, spans))
+    return replace(
+        found,
+        tasks=tuple(_without(draft, words, now) for draft in found.tasks),
+        clauses=tuple(now.values()),
+        veto=left if other else found.veto,
+    )
+
+
+def _is_within(part: Clause | VetoCue, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(start <= part.start and part.end <= end for start, end in spans)
+
+
+def _without(draft: Draft, limits: str, now: Mapping[Clause, Clause]) -> Draft:
+    clauses = tuple(now[clause] for clause in draft.clauses)
+    left = tuple(item for item in draft.work if item.description.strip().casefold() not in limits)
+    texts = [each.content for each in draft.deliveries if each.content]
+    title = draft.title
+    if left != draft.work and title.strip().casefold() in limits and texts:
+        title = " ".join(texts[0].split())[:_MAX_TITLE]
+    needs = draft.needs_brain and (bool(left) or not texts)
+    return replace(draft, work=left, title=title, clauses=clauses, needs_brain=needs)
 
 
 def _is_typed(message: MessageWords, at: int) -> bool:
@@ -85,11 +124,10 @@ def _not_before(
     for end in range(last, after, -1):
         words = _words(message, after, end)
         read = answers.when(words, "", now=now, zone=zone)
-        if read is None and answers.lacks_only_the_hour(words):
-            read = answers.when("00:00", words, now=now, zone=zone)
-        elif read and isinstance(read[0], TimeDoubt) and read[0].options:
-            last_one = read[0].options[-1]
-            read = answers.when(last_one, words, now=now, zone=zone)
+        if read and isinstance(read[0], TimeDoubt):
+            day_alone = answers.lacks_only_the_hour(words)
+            latest = read[0].options[-1] if read[0].options else "00:00" if day_alone else ""
+            read = answers.when(latest, words, now=now, zone=zone)
         if read and len(read) == 1 and isinstance(read[0], Moment):
             kind = ConditionKind.NOT_BEFORE
             return Condition(kind, _words(message, at, end), at=read[0].at), end
@@ -102,7 +140,7 @@ def _not_on(
     days: list[int] = []
     end = after
     while end < len(message.keys):
-        if hit := _days(message, end):
+        if hit := read_days(message, end):
             days += hit[0]
             end = hit[1]
         elif days and message.keys[end] in words_in_all("addressing", "links") | {","}:
@@ -115,7 +153,7 @@ def _not_on(
     return Condition(ConditionKind.NOT_ON, words, days=tuple(days), zone=zone.key), end
 
 
-def _days(message: MessageWords, at: int) -> tuple[tuple[int, ...], int] | None:
+def read_days(message: MessageWords, at: int) -> tuple[tuple[int, ...], int] | None:
     for code in LANGUAGES:
         time = time_words(code)
         if one := time.weekdays.at(message.keys, at):

@@ -4,6 +4,7 @@ What comes out is read again before it takes the place of the old file: it must 
 and of everyone else what it said before.
 """
 
+import asyncio
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -12,6 +13,7 @@ from pathlib import Path
 from remit.errors import BadInput, Changed, NotFound
 from remit.intake.book import FILE, Entry, parse
 from remit.language.tokens import fold
+from remit.model.contact_rule import ContactRule
 from remit.system.files import PRIVATE, locked, write_atomic
 
 _Span = tuple[int, int]  # lines, the last one not in it
@@ -32,10 +34,21 @@ def put(path: Path, entry: Entry) -> Entry:
             role=entry.role or old.role,
             lines={**old.lines, **entry.lines},
             policy={**old.policy, **entry.policy},
+            quiet=old.quiet.joined(entry.quiet),
         )
         after = tuple(new if each is old else each for each in before)
         _replace(path, raw, _with(raw, before.index(old), new), after)
         return new
+
+
+async def put_quiet(path: Path, rule: ContactRule) -> str:
+    """Put a rule about somebody into the file; say what holds now."""
+
+    def quieter(entry: Entry) -> Entry:
+        return replace(entry, quiet=entry.quiet.joined(rule.quiet))
+
+    made = await asyncio.to_thread(change, path, rule.name, quieter)
+    return f"{made.name} gets nothing at these times: {', '.join(made.quiet.texts)}."
 
 
 def change(
@@ -169,6 +182,8 @@ def _written(entry: Entry) -> list[str]:
         }
     if entry.policy:
         told["policy"] = {name: policy.value for name, policy in entry.policy.items()}
+    if entry.quiet.texts:
+        told["quiet"] = list(entry.quiet.texts)
     text = yaml.safe_dump([told], sort_keys=False, allow_unicode=True, width=10_000)
     return text.splitlines(keepends=True)
 

@@ -1,41 +1,43 @@
-"""A message of the owner becomes tasks, with a question for whatever it leaves open.
+"""A message of the owner becomes tasks, with one card for all that it leaves open.
 
-All tasks of a message and all questions about them are stored in one transaction, then
+All tasks of a message and the card about them are stored in one transaction, then
 acknowledged. The same message twice, told by its source, is the same tasks.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, runtime_checkable
 from zoneinfo import ZoneInfo
 
 from remit.errors import BadInput, Failed, KeyReused
 from remit.intake import admit
-from remit.intake.answers import chosen_option
-from remit.intake.asked import evidence, request_of
 from remit.intake.book import Contacts
-from remit.intake.conditions import find_conditions
+from remit.intake.card import Card, make_card, rule_question
+from remit.intake.card_answer import Approve, Table, open_card, settle_card
+from remit.intake.conditions import find_conditions, without_limit_words
 from remit.intake.extraction import Draft, Extraction
-from remit.intake.heard import Heard, Message, gap_of, heard_nothing
+from remit.intake.heard import Heard, Message, heard_nothing
+from remit.intake.permits import asks_first
 from remit.intake.plain_reader import PlainReader
 from remit.intake.recipients import About, Book, Question
-from remit.intake.settle import settle
+from remit.intake.standing_wish import find_standing_wish
 from remit.intake.veto import held_back
 from remit.language.time.resolve import Recurrence
 from remit.model.condition import Condition
+from remit.model.contact_rule import RULE, ContactRule, rule_review
 from remit.model.conversation import TalkContext, TurnOrder
 from remit.model.delivery import Delivery
 from remit.model.ids import Ids
 from remit.model.plan import Clause, Gap, Request
 from remit.model.review import Review
 from remit.model.series import Repeats
-from remit.model.settled import Settle, Settled
-from remit.model.status import Reason, Status
-from remit.model.task import Cue, Source, Task, TaskType
+from remit.model.settled import Settle, SettledCard
+from remit.model.status import Status
+from remit.model.task import Cue, Source, Taint, Task, TaskType
 from remit.model.veto import VetoCue
 from remit.ports import Clock
-from remit.store import messages
+from remit.store import messages, permissions
 from remit.store.database import Database
 
 
@@ -52,10 +54,6 @@ class TurnReader(Protocol):
     async def read_turn(
         self, text: str, now: datetime, zone: ZoneInfo, book: Book, talk: TalkContext
     ) -> Extraction | TurnOrder: ...
-
-
-# The card that approves a text to somebody, as it will be sent; None if it cannot be shown yet.
-Approve: TypeAlias = Callable[[Task, Delivery], Review | None]
 
 
 class Ear:
@@ -88,21 +86,50 @@ class Ear:
         before = await self._db.read(messages.of_message, message.source)
         if before:
             return await self._again(message, before)
+        if (rule := self._wished(message)) is not None:
+            return await self._propose(message, rule)
         found = await self._read_turn(message)
         if isinstance(found, TurnOrder):
             return Heard((), order=found)
         if not found.tasks:
             return Heard((), (), found.answer, found.clauses, found.questions)
+        return await self._store(message, found)
+
+    async def _store(self, message: Message, found: Extraction) -> Heard:
         made, asked = self.tasks_of(found, message, self._clock.now())
         stored = await self._db.write(messages.entrust, made, asked, message.said_at)
         if stored[0].id != made[0].id:
             return await self._again(message, stored)
-        return Heard(tuple(stored), tuple(asked), found.answer)
+        return Heard(tuple(stored), asked, found.answer, card=await self._card(stored, asked))
+
+    def _wished(self, message: Message) -> ContactRule | None:
+        """The rule that a message asks for, if it is a standing wish and nothing else."""
+        if message.scheduled_for or message.repeats or message.taint is not Taint.OWNER:
+            return None
+        return find_standing_wish(message.text, self._contacts.book())
+
+    async def _propose(self, message: Message, rule: ContactRule) -> Heard:
+        """Ask whether a standing wish shall be a rule; it is none before that."""
+        sentence = rule_question(rule, message.text)
+        cue = Cue(
+            source=message.source,
+            title=sentence[: admit.MOST_TITLE],
+            text=message.text,
+            context=rule.context,
+            assigned_agent=RULE,
+        )
+        task = admit.make(cue, self._ids, self._clock.now())
+        asked = rule_review(task, rule, sentence)
+        asked = replace(asked, id=self._ids.review(), resume_to=Status.NEW)
+        stored = await self._db.write(messages.entrust, [task], [asked], message.said_at)
+        if stored[0].id != task.id:
+            return await self._again(message, stored)
+        return Heard((), (asked,), wish=True)
 
     def tasks_of(
         self, found: Extraction, message: Message, now: datetime, place: Task | None = None
-    ) -> tuple[list[Task], list[Review]]:
-        """The tasks that a reading makes of a message, and all questions about them.
+    ) -> tuple[Sequence[Task], tuple[Review, ...]]:
+        """The tasks that a reading makes of a message, and the one card about them.
 
         The first takes the place of a task that is stored already, if there is one.
         """
@@ -110,10 +137,9 @@ class Ear:
             _task(each, message, n, self._ids, now) for n, each in enumerate(ledgers(found), 1)
         ]
         if place is not None and drafted:
-            first, ledger = drafted[0]
-            drafted[0] = replace(first, id=place.id, session_id=place.session_id), ledger
-        made = [self._carded(*each) for each in drafted]
-        return [task for task, _ in made], [review for _, asked in made for review in asked]
+            drafted[0] = replace(drafted[0], id=place.id, session_id=place.session_id)
+        made, card = open_card(drafted, self._table)
+        return made, (card,) if card else ()
 
     async def read(self, message: Message, now: datetime | None = None) -> Extraction:
         """What the message would become, read as of `now`; nothing is stored."""
@@ -155,17 +181,9 @@ class Ear:
         found = held_back(found, message.text, book)
         return limited(found, find_conditions(message.text, book, now, self._zone))
 
-    def _carded(self, task: Task, ledger: "Ledger") -> tuple[Task, tuple[Review, ...]]:
-        """The task with its questions; a text that is known is approved at once, as it is shown."""
-        held = [gap for gap in task.gaps if gap.about == About.CONFIRM]
-        others = [each for each in task.delivery if each.recipient is not None]
-        cards = [self._approve(task, each) for each in others] if held else []
-        known = [each for each in cards if each is not None]
-        if not held or len(known) < len(others):
-            return task, tuple(asking(task, ledger, self._ids))
-        gaps = tuple(gap for gap in task.gaps if gap not in held)
-        opened = (replace(each, id=self._ids.review(), opened_at=task.created_at) for each in known)
-        return replace(task, gaps=gaps), tuple(opened)
+    @property
+    def _table(self) -> Table:
+        return Table(self._zone, self._ids, self._approve)
 
     def settling(self) -> Settle:
         """How an answer is worked in, with the book as it is now."""
@@ -174,7 +192,7 @@ class Ear:
             book = self._contacts.book()
         except BadInput as bad:
             book = bad
-        return _Settling(book, self._zone, self._ids)
+        return _Settling(book, self._table)
 
     async def _again(self, message: Message, before: Sequence[Task]) -> Heard:
         said = before[0].request
@@ -185,28 +203,29 @@ class Ear:
             if (nothing := heard_nothing(record)) is not None:
                 return nothing
         asked = await self._db.read(messages.questions, before)
-        return Heard(tuple(before), tuple(asked))
+        if before[0].assigned_agent == RULE:
+            return Heard((), tuple(asked), wish=True)
+        return Heard(tuple(before), tuple(asked), card=await self._card(before, asked))
+
+    async def _card(self, made: Sequence[Task], asked: Sequence[Review]) -> Card:
+        """The receipt; it says "you are asked first" only where that is so."""
+        standing = await self._db.read(permissions.every)
+        sends = ((task, each) for task in made for each in task.delivery)
+        asks = {each.id for task, each in sends if asks_first(task, each, self._contacts, standing)}
+        return make_card(made, self._zone, asks_first=asks, reviews=asked)
 
 
 @dataclass(frozen=True, slots=True)
 class _Settling:
     book: Book | BadInput
-    zone: ZoneInfo
-    ids: Ids
+    table: Table
 
-    def __call__(self, task: Task, review: Review, answer: str, now: datetime) -> Settled:
+    def __call__(
+        self, tasks: Sequence[Task], review: Review, answer: str, now: datetime
+    ) -> SettledCard:
         if isinstance(self.book, BadInput):
             raise self.book
-        gap = gap_of(task, review)
-        answer = (gap and chosen_option(answer, gap.options)) or answer
-        made = settle(task, review, answer, now=now, zone=self.zone, book=self.book)
-        named = tuple(_named(each, self.ids) for each in made.task.delivery)
-        ask = replace(made.ask, id=self.ids.review()) if made.ask else None
-        return replace(made, task=replace(made.task, delivery=named), ask=ask)
-
-
-def _named(delivery: Delivery, ids: Ids) -> Delivery:
-    return delivery if delivery.id else replace(delivery, id=ids.delivery())
+        return settle_card(tasks, review, answer, now, self.book, self.table)
 
 
 # What was read, as it will be stored --------------------------------------------------------------
@@ -225,7 +244,8 @@ def planned(
 
 def limited(found: Extraction, conditions: tuple[Condition, ...]) -> Extraction:
     """The reading with its limits: nothing runs before a time that it names."""
-    found = replace(found, conditions=conditions)
+    if conditions:
+        found = without_limit_words(replace(found, conditions=conditions))
     return replace(found, tasks=tuple(_not_before(each, found) for each in found.tasks))
 
 
@@ -290,7 +310,7 @@ class Ledger:
 
     draft: Draft
     clauses: tuple[Clause, ...]
-    gaps: tuple[tuple[Gap, str], ...]  # each with the sentence that asks for it
+    gaps: tuple[Gap, ...]
     veto: tuple[VetoCue, ...] = ()
     conditions: tuple[Condition, ...] = ()
 
@@ -306,12 +326,12 @@ def _ledger(found: Extraction, draft: Draft, n: int) -> Ledger:
         for at, clause in enumerate(found.clauses)
         if clause in draft.clauses or _nearest(found, clause) == n
     ]
-    gaps: dict[str, tuple[Gap, str]] = {}
+    gaps: dict[str, Gap] = {}
     for question in found.questions:
         if question.clause in own:
-            gap, sentence = _gap(question, own.index(question.clause) + 1), question.sentence
+            gap = _gap(question, own.index(question.clause) + 1)
             before = gaps.get(gap.key)
-            gaps[gap.key] = _joined(before, gap, sentence) if before else (gap, sentence)
+            gaps[gap.key] = _joined(before, gap) if before else gap
     clauses = tuple(found.clauses[at] for at in own)
     limits = conditions_of(found, draft)
     return Ledger(draft, clauses, tuple(gaps.values()), found.veto, limits)
@@ -330,19 +350,19 @@ def _nearest(found: Extraction, clause: Clause) -> int | None:
 
 
 def _gap(question: Question, clause: int) -> Gap:
-    return Gap(clause, question.about.value, question.options, question.waits, question.letter)
+    about, sentence = question.about.value, question.sentence
+    return Gap(clause, about, question.options, question.waits, question.letter, sentence)
 
 
-def _joined(before: tuple[Gap, str], gap: Gap, sentence: str) -> tuple[Gap, str]:
+def _joined(before: Gap, gap: Gap) -> Gap:
     """Ask two things of one sort about one clause as one."""
-    old, asked = before
-    options = tuple(dict.fromkeys((*old.options, *gap.options)))
-    waits = tuple(dict.fromkeys((*old.waits, *gap.waits)))
-    letter = old.letter or gap.letter
-    return replace(old, options=options, waits=waits, letter=letter), f"{asked} {sentence}"
+    options = tuple(dict.fromkeys((*before.options, *gap.options)))
+    waits = tuple(dict.fromkeys((*before.waits, *gap.waits)))
+    letter, asked = before.letter or gap.letter, f"{before.question} {gap.question}"
+    return replace(before, options=options, waits=waits, letter=letter, question=asked)
 
 
-def _task(ledger: Ledger, message: Message, n: int, ids: Ids, now: datetime) -> tuple[Task, Ledger]:
+def _task(ledger: Ledger, message: Message, n: int, ids: Ids, now: datetime) -> Task:
     draft, rule = ledger.draft, ledger.draft.recurrence
     cue = Cue(
         source=Source(message.source.kind, messages.nth(message.source.ref, n)),
@@ -362,20 +382,4 @@ def _task(ledger: Ledger, message: Message, n: int, ids: Ids, now: datetime) -> 
     )
     task = admit.make(cue, ids, now)
     request = Request(message.text, ledger.clauses)
-    gaps = tuple(gap for gap, _ in ledger.gaps)
-    return replace(task, type=draft.type, request=request, gaps=gaps), ledger
-
-
-def asking(task: Task, ledger: Ledger, ids: Ids) -> Iterator[Review]:
-    """The questions to open about a task that leaves something open."""
-    for gap, sentence in ledger.gaps:
-        yield Review(
-            id=ids.review(),
-            task_id=task.id,
-            key=f"{gap.key}:0",
-            reason=Reason.INPUT,
-            question=sentence,
-            evidence=evidence(request_of(task), gap),
-            resume_to=Status.NEW,
-            opened_at=task.created_at,
-        )
+    return replace(task, type=draft.type, request=request, gaps=ledger.gaps)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import cast
 
+from remit.intake.card import Card, OpenLine, card_lines, gap_question, message_language, open_lines
 from remit.intake.extraction import Draft, Extraction
 from remit.intake.recipients import About, Question
 from remit.language.order_words import Talk
@@ -12,9 +13,10 @@ from remit.model.codec import Json, JsonMap, from_json, stamp, to_json
 from remit.model.conversation import TalkContext, TurnOrder
 from remit.model.delivery import Delivery
 from remit.model.ids import TaskId
-from remit.model.plan import Clause, Gap
+from remit.model.plan import Clause
 from remit.model.review import Review
 from remit.model.series import Repeats
+from remit.model.status import Reason
 from remit.model.task import Priority, Source, Taint, Task
 from remit.model.view import View, show
 
@@ -46,6 +48,8 @@ class Heard:
     unasked: tuple[Question, ...] = ()
     alike: tuple[str, ...] = ()  # a sentence for each task that looks like another
     order: TurnOrder | None = None  # it is about a task that is there, or an open question
+    card: Card | None = None  # the receipt, if there is a task
+    wish: bool = False  # it is a standing wish: a rule is proposed, and nothing is to be done
 
     @property
     def reading(self) -> TaskId | None:
@@ -82,11 +86,12 @@ def told(heard: Heard, view: View = View.S3) -> JsonMap:
         "tasks": [show(task, view) for task in heard.tasks],
         "clauses": list(_clauses(heard)),
         "questions": list(_questions(heard)),
-        "answer": to_json(heard.answer),
+        "answer": "wish" if heard.wish else to_json(heard.answer),
         "alike": list[Json](heard.alike),
         "veto": to_json(tuple(dict.fromkeys(cue for task in heard.tasks for cue in task.veto))),
         "conditions": to_json(tuple(limit for task in heard.tasks for limit in task.conditions)),
         "reading": heard.reading is not None,
+        "card": _card(heard.card) if heard.card else None,
     }
 
 
@@ -101,6 +106,16 @@ def rehearsed(found: Extraction) -> JsonMap:
         "veto": to_json(found.veto),
         "conditions": to_json(found.conditions),
         "reading": False,
+        "card": None,
+    }
+
+
+def _card(card: Card) -> JsonMap:
+    return {
+        "language": card.language,
+        "held": card.held,
+        "tasks": to_json(card.tasks),
+        "text": "\n".join(card_lines(card, asks=False)),
     }
 
 
@@ -113,7 +128,7 @@ def _clauses(heard: Heard) -> Iterator[Json]:
         for n, clause in enumerate(task.request.clauses if task.request else (), 1):
             if (clause.start, clause.end) not in seen:
                 seen.add((clause.start, clause.end))
-                yield _clause(clause, task, _sentence(heard.reviews, task, n))
+                yield _clause(clause, task, _sentence(task, n))
 
 
 def _clause(clause: Clause, task: Task | None, asked: str | None) -> Json:
@@ -128,39 +143,51 @@ def _clause(clause: Clause, task: Task | None, asked: str | None) -> Json:
     }
 
 
-def _sentence(reviews: Sequence[Review], task: Task, clause: int) -> str | None:
-    mine = (each for each in reviews if each.task_id == task.id)
-    asked = [each.question for each in mine if each.key.startswith(f"clause:{clause}:")]
-    return " ".join(asked) or None
+def _sentence(task: Task, clause: int) -> str | None:
+    language = message_language(task.request.text if task.request else "")
+    open_ = [gap_question(task, gap, language) for gap in task.gaps if gap.clause == clause]
+    return " ".join(open_) or None
 
 
 def _questions(heard: Heard) -> Iterator[Json]:
+    """One entry a card; `lines` holds each thing that is open on it."""
     for each in heard.unasked:
         yield _unasked(each, heard.clauses)
     tasks = {task.id: task for task in heard.tasks}
     for review in heard.reviews:
-        task = tasks[review.task_id]
-        gap = gap_of(task, review)
-        if gap is None and not review.digest:
+        lines = open_lines([tasks[each] for each in _on_card(review) if each in tasks])
+        if not lines and not review.digest:
             continue
+        first = lines[0] if lines else None
         yield {
             "id": review.id,
             "taskId": review.task_id,
-            "about": gap.about if gap else About.CONFIRM.value,
+            "about": first.about if first else About.CONFIRM.value,
             "question": review.question,
-            "options": list[Json](gap.options if gap else review.options),
-            "clause": _words(task, gap) if gap else review.evidence,
+            "options": list[Json](_options(review, lines)),
+            "clause": first.clause if first else review.evidence,
+            "lines": [_line(each) for each in lines],
         }
 
 
-def gap_of(task: Task, review: Review) -> Gap | None:
-    """What a review asks for, if it asks about the request itself."""
-    key, _, _ = review.key.rpartition(":")
-    return next((gap for gap in task.gaps if gap.key == key), None)
+def _on_card(review: Review) -> tuple[TaskId, ...]:
+    return review.card_tasks or (review.task_id,)
 
 
-def _words(task: Task, gap: Gap) -> str:
-    return task.request.clauses[gap.clause - 1].text if task.request else ""
+def _options(review: Review, lines: Sequence[OpenLine]) -> Sequence[str]:
+    approves = review.reason is Reason.APPROVAL
+    return review.options if approves or len(lines) != 1 else lines[0].options
+
+
+def _line(line: OpenLine) -> Json:
+    return {
+        "number": line.number,
+        "taskId": line.task_id,
+        "about": line.about,
+        "question": line.question,
+        "options": list[Json](line.options),
+        "clause": line.clause,
+    }
 
 
 def _unasked(question: Question, clauses: Sequence[Clause]) -> Json:
@@ -172,6 +199,7 @@ def _unasked(question: Question, clauses: Sequence[Clause]) -> Json:
         "question": question.sentence,
         "options": list[Json](question.options),
         "clause": clauses[question.clause].text,
+        "lines": [],
     }
 
 

@@ -13,11 +13,12 @@ from zoneinfo import ZoneInfo
 from remit.errors import BadInput
 from remit.intake import admit
 from remit.intake.book import Contacts
+from remit.intake.card_answer import Table, open_card
 from remit.intake.command_words import assigned
 from remit.intake.conditions import find_conditions
 from remit.intake.extract import extract
 from remit.intake.extraction import Draft, Extraction
-from remit.intake.hear import Ledger, asking, ledgers, planned
+from remit.intake.hear import Ledger, ledgers, planned
 from remit.intake.plain_reader import doubts_of
 from remit.intake.recipients import About, Book, Question
 from remit.intake.veto import find_veto
@@ -64,8 +65,8 @@ class Noted:
             return await self.plain(cue)
         told = await self._told_before(cue, words) if ledger.gaps else None
         task = _task(cue, words, ledger, told, self.ids, self.clock.now())
-        asked = [] if told else list(asking(task, ledger, self.ids))
-        return (await self.db.write(messages.entrust, [task], asked))[0]
+        made, card = open_card([task], Table(self.zone, self.ids, lambda _task, _delivery: None))
+        return (await self.db.write(messages.entrust, made, [card] if card else []))[0]
 
     def reading(self) -> "Reading":
         """How words are read, with the book as it is now; one nobody can read knows nobody."""
@@ -229,7 +230,7 @@ def _task(cue: Cue, words: str, ledger: Ledger, told: Task | None, ids: Ids, now
         conditions=ledger.conditions,
     )
     request = Request(words, ledger.clauses)
-    gaps = tuple(gap for gap, _ in ledger.gaps)
+    gaps = ledger.gaps
     if told is not None and told.request is not None:
         said, request, gaps = _as_told(said, told), told.request, ()
     return replace(admit.make(said, ids, now), request=request, gaps=gaps)

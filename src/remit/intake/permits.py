@@ -1,6 +1,7 @@
 """What the owner says once and for all about writing to people, and what holds all in all."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from remit.errors import BadInput
@@ -37,6 +38,16 @@ class Permits:
         self._known(channel)
         was_off = await self._db.write(_switched_on, channel, self._clock.now())
         return {"channel": channel, "wasOff": was_off is not None, "released": was_off or 0}
+
+    def addressed(self, task: Task) -> Task:
+        """The task with the address of each who gets something, as the book has it now."""
+        return replace(task, delivery=tuple(self._addressed(each) for each in task.delivery))
+
+    def _addressed(self, delivery: Delivery) -> Delivery:
+        if delivery.recipient is None:
+            return delivery
+        reach = self._contacts.find(delivery.recipient, delivery.channel)
+        return replace(delivery, address=reach.address if isinstance(reach, Reach) else None)
 
     async def listed(self) -> JsonMap:
         """Everyone in the book, and whatever was said about someone who is not."""
@@ -111,6 +122,7 @@ def _told(contacts: Contacts, entry: Entry, standing: Sequence[Permission]) -> J
         "channels": ways,
         "file": {channel: policy.value for channel, policy in entry.policy.items()},
         "permissions": list[Json](said),
+        "quiet": list[Json](entry.quiet.texts),
     }
 
 

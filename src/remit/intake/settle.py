@@ -11,33 +11,37 @@ from zoneinfo import ZoneInfo
 
 from remit.intake import answers
 from remit.intake.answers import Named
-from remit.intake.asked import Asked, at_home, request_of, send, without_gaps, without_halves
+from remit.intake.asked import (
+    Asked,
+    at_home,
+    request_of,
+    send,
+    without_gaps,
+    without_halves,
+)
+from remit.intake.change_line import timed, with_change
 from remit.intake.extract import extract
 from remit.intake.extraction import headed
 from remit.intake.recipients import About, Book, Channel
 from remit.intake.veto import find_veto
-from remit.language.time.resolve import Moment, Now, Recurrence, When
+from remit.language.time.resolve import Now
 from remit.language.time.which_day import TimeDoubt
+from remit.model.condition import ConditionKind
 from remit.model.delivery import Delivery
 from remit.model.plan import Became, Clause, Gap, Item
-from remit.model.review import Review
 from remit.model.series import Repeats
 from remit.model.settled import Settled
-from remit.model.task import Task, TaskType
+from remit.model.task import Task
 from remit.model.veto import VetoCue, VetoKind
 
 MOST_TITLE: Final = 120
 
 
 def settle(
-    task: Task, review: Review, answer: str, *, now: datetime, zone: ZoneInfo, book: Book
+    task: Task, gap: Gap, answer: str, *, now: datetime, zone: ZoneInfo, book: Book
 ) -> Settled:
-    """Work an answer in, or say what must be asked next."""
-    key, _, _ = review.key.rpartition(":")
-    gap = next((each for each in task.gaps if each.key == key), None)
-    if gap is None:
-        return Settled(task)
-    answer = answer.strip()
+    """Work an answer into one gap of a task, or say why it cannot be."""
+    answer = answers.chosen_option(answer.strip(), gap.options) or answer.strip()
     if answers.is_yes(answer) and gap.options:
         answer = gap.options[0] if len(gap.options) == 1 else answer
     asked = Asked(task, gap, answer, now, zone, book)
@@ -49,8 +53,9 @@ def settle(
     if answers.begins_with_no(answer):
         return asked.again(f"{answer!r:.100} is read as a no, so nothing was done.")
     made = _BY_SORT[About(gap.about)](asked)
-    made = replace(made, task=_held_back(made.task, asked))
-    return made if made.ask else _in_time(made, asked)
+    if made.problem:
+        return made
+    return _in_time(replace(made, task=_held_back(made.task, asked)), asked)
 
 
 def _held_back(task: Task, asked: Asked) -> Task:
@@ -79,18 +84,7 @@ def _time(asked: Asked) -> Settled:
     doubt = found[0]
     if isinstance(doubt, TimeDoubt):
         return asked.again(doubt.why, doubt.options)
-    return Settled(_timed(asked.closed(Became.TIME), doubt))
-
-
-def _timed(task: Task, when: When) -> Task:
-    match when:
-        case Moment(at=at):
-            return replace(task, type=TaskType.SCHEDULED, scheduled_for=at, repeats=None)
-        case Recurrence(rule=rule, zone=zone, first=first):
-            series = Repeats(rule, zone, first)
-            return replace(task, type=TaskType.SCHEDULED, scheduled_for=first, repeats=series)
-        case Now() | TimeDoubt():
-            return replace(task, type=TaskType.IMMEDIATE, scheduled_for=None, repeats=None)
+    return Settled(timed(asked.closed(Became.TIME), doubt))
 
 
 def _of_event(asked: Asked) -> Settled:
@@ -98,10 +92,10 @@ def _of_event(asked: Asked) -> Settled:
     told = asked.closed(Became.CONSTRAINT)
     if any(each.about == About.TIME for each in told.gaps):
         return Settled(told)
-    if not told.plan.precomposed:
-        return Settled(_timed(told, Now()))
+    if not told.plan.composed:
+        return Settled(timed(told, Now()))
     gap = Gap(asked.gap.clause, About.TIME.value)
-    return asked.asks(replace(told, gaps=(*told.gaps, gap)), gap, "When is the reminder due?")
+    return asked.asks(told, gap, "When is the reminder due?")
 
 
 def _in_time(made: Settled, asked: Asked) -> Settled:
@@ -109,13 +103,14 @@ def _in_time(made: Settled, asked: Asked) -> Settled:
     task = made.task
     late = task.scheduled_for is not None and task.scheduled_for <= asked.now
     # A slot is run late: what was asked about it is what held it up.
-    if made.over or task.gaps or not late or task.repeats or task.slot:
+    limit = any(each.at == task.scheduled_for for each in task.conditions)  # not before this
+    if made.over or task.gaps or not late or limit or task.repeats or task.slot:
         return made
     clauses = request_of(task).clauses
     at = next((n for n, each in enumerate(clauses, 1) if each.became is Became.TIME), 1)
     gap = Gap(at, About.TIME.value)
     sentence = f"{clauses[at - 1].text!r:.100} has passed meanwhile. When is it to be?"
-    return asked.asks(replace(task, gaps=(gap,)), gap, sentence)
+    return asked.asks(task, gap, sentence)
 
 
 # Whom, and by which way ---------------------------------------------------------------------------
@@ -303,8 +298,18 @@ def _is_option(gap: Gap, answer: str) -> bool:
 def _confirmed(asked: Asked) -> Settled:
     """Whether it is meant, although some words of the message hold it back."""
     if answers.is_yes(asked.answer):
-        return Settled(asked.closed(Became.CONSTRAINT))
-    return asked.again()
+        return Settled(_released(asked.closed(Became.CONSTRAINT), asked.now))
+    changed = with_change(asked)
+    return asked.again() if changed is None else Settled(changed)
+
+
+def _released(task: Task, now: datetime) -> Task:
+    """What waited for the owner's word goes out at its time, or now if that has passed."""
+    if task.only_if and all(each.content for each in task.delivery):
+        task = replace(task, veto=())  # its words were shown; at each run the policy holds
+    waited = any(each.kind is ConditionKind.AFTER_OK for each in task.conditions)
+    late = task.scheduled_for is not None and task.scheduled_for <= now
+    return timed(task, Now()) if waited and late and not task.repeats else task
 
 
 # Left out -----------------------------------------------------------------------------------------
@@ -316,7 +321,7 @@ def _left_out(asked: Asked) -> Settled:
     task = asked.closed(Became.DECLINED)
     if gap.about == About.TIME:
         due = clause.became not in (None, Became.TIME)  # nothing says when, so it never is
-        return Settled(task, over=True) if due else Settled(_timed(task, Now()))
+        return Settled(task, over=True) if due else Settled(timed(task, Now()))
     if gap.about == About.CONTENT:
         waits = {(each.channel, each.recipient) for each in gap.waits if each.id is None}
         kept = (d for d in task.delivery if d.content or (d.channel, d.recipient) not in waits)
@@ -327,7 +332,7 @@ def _left_out(asked: Asked) -> Settled:
     task = without_gaps(without_halves(task, gap.waits), moot, "Nothing is left to be sent.")
     sends = any(each.content for each in task.delivery)
     over = not (task.work or sends or task.gaps)
-    return Settled(at_home(task, asked.book), moot=tuple(each.key for each in moot), over=over)
+    return Settled(at_home(task, asked.book), over=over)
 
 
 def _unasked(task: Task, clause: Clause) -> Task:

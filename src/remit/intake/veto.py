@@ -39,10 +39,9 @@ def held_back(found: Extraction, text: str, book: Book) -> Extraction:
     if not found.veto:
         return found
     asked = tuple(
-        Question(About.CONFIRM, sentence, ("yes", "no"), clause=at)
+        Question(About.CONFIRM, _sentence(found, draft), ("yes", "no"), _held_clause(found, draft))
         for draft in found.tasks
         if reaches_others(draft.deliveries) and not found.questions_about(draft)
-        for at, sentence in [(_held_clause(found, draft), _sentence(found, draft))]
     )
     return replace(found, questions=(*found.questions, *asked))
 

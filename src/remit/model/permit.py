@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from remit.model.quiet import NEVER_QUIET, QuietTimes
 from remit.model.reply import Policy
 
 _STRICT_FIRST: Final = (Policy.DENY, Policy.ASK, Policy.ALLOW)
@@ -18,6 +19,7 @@ class Reach:
     address: str | None  # None: the channel itself knows where its owner reads
     policies: tuple[Policy, ...] = ()  # what the book says of whoever has this address there
     owner: bool = False
+    quiet: QuietTimes = NEVER_QUIET  # when this person gets nothing
 
     @property
     def shown(self) -> str:

@@ -62,6 +62,8 @@ class Gap:
     options: tuple[str, ...] = ()
     waits: tuple[Delivery, ...] = ()
     letter: bool = False  # whether the answer is the text that is to be sent
+    question: str = ""  # the sentence that asks for it, in English
+    line: int = 0  # its number on the card that asks
 
     @property
     def key(self) -> str:
@@ -76,10 +78,16 @@ class Plan:
     contract: Contract | None = None
     unsure: str | None = None  # what the owner must say about the contract before the work begins
     notice: str | None = None  # what he is told of it, who need not answer
+    conditional: bool = False  # whether something is looked up before anything is sent
 
     @property
     def precomposed(self) -> bool:
-        """Whether everything to send was written by the owner, so that no brain is needed."""
+        """Whether everything to send was written by the owner, so that it can go out at once."""
+        return self.composed and not self.conditional
+
+    @property
+    def composed(self) -> bool:
+        """Whether everything to send was written by the owner."""
         return (
             bool(self.delivery)
             and not self.work

@@ -1,6 +1,7 @@
 """Hours in which nobody wants to hear from us, on a clock with summer and winter time."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta, tzinfo
 from typing import Final
@@ -41,3 +42,54 @@ class Quiet:
             if begins.timestamp() <= now.timestamp() < ends.timestamp():
                 return datetime.fromtimestamp(ends.timestamp(), now.tzinfo)
         return None
+
+
+_WEEK: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_MOST_STEPS: Final = 30  # a quiet may begin where another ends, for two weeks at most
+
+
+@dataclass(frozen=True, slots=True)
+class QuietTimes:
+    """When somebody gets nothing: hours of every day, and whole days; Monday is 0."""
+
+    hours: tuple[Quiet, ...] = ()
+    days: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> "QuietTimes":
+        """Read `22:00-07:00` and `sunday`; anything else is refused."""
+        days = [_WEEK.index(each.lower()) for each in texts if each.lower() in _WEEK]
+        hours = [Quiet.of(each) for each in texts if each.lower() not in _WEEK]
+        if len(set(days)) == len(_WEEK):
+            raise BadInput("On some day messages must go out.", field="quiet")
+        return cls(tuple(hours), tuple(dict.fromkeys(days)))
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """As it is written in a file."""
+        hours = (f"{each.since}-{each.till}" for each in self.hours)
+        return (*hours, *(_WEEK[day] for day in self.days))
+
+    def joined(self, other: "QuietTimes") -> "QuietTimes":
+        return QuietTimes.of(tuple(dict.fromkeys((*self.texts, *other.texts))))
+
+    def until(self, now: datetime, zone: tzinfo) -> datetime | None:
+        """When a message may go out; None if it may go now."""
+        at = now
+        for _ in range(_MOST_STEPS):
+            ends = [each.until(at, zone) for each in self.hours] + [self._day_ends(at, zone)]
+            later = [each for each in ends if each is not None]
+            if not later:
+                break
+            at = max(later)
+        return at if at > now else None
+
+    def _day_ends(self, at: datetime, zone: tzinfo) -> datetime | None:
+        local = at.astimezone(zone)
+        if local.weekday() not in self.days:
+            return None
+        midnight = datetime.combine(local.date() + _DAY, time(), zone)
+        return datetime.fromtimestamp(midnight.timestamp(), at.tzinfo)
+
+
+NEVER_QUIET: Final = QuietTimes()

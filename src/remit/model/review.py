@@ -49,12 +49,18 @@ ABOUT: Final[dict[str, tuple[Answered, ...]]] = {
     "fix": (_APPROVE, _DECLINE),
     "lesson": (_APPROVE, _DROP, _DECLINE),
     "restored": (_APPROVE, _DECLINE),
+    "card": (_APPROVE, _ANSWER, _DECLINE),
+    "condition": (_APPROVE, _DROP, _DECLINE),
+    "rule": (_APPROVE, _DECLINE),
 }
 
 WORK: Final = "work"  # everybody who could do it has tried
 MERGE: Final = "merge"  # `merge:<branch>`: proven work, on its way to the owner's own folder
 FIX: Final = "fix"  # what was checked when its group ended failed; shall it be mended
 LESSON: Final = "lesson"  # `lesson:<key>`: a change of the owner's own rules or guidelines
+CONDITION: Final = "condition"  # whether something holds that a message depends on
+CONTACT_RULE: Final = "rule"  # a rule about a contact, as the owner wished for it
+CARD: Final = "card"  # `card:<task id> …`: what is open about a message, and the tasks that wait
 RESTORED: Final = "restored"  # it may have run before a backup was restored
 SEND: Final = "send"  # `send:{…}`: to whom it would go, as it is kept if he says always
 
@@ -81,7 +87,7 @@ class Review:
     resume_to: Status
     evidence: str = ""
     # The delivery, or `call:…`, `send:…`, `budget`, `merge:…`, `work`, `fix`, `lesson:…`,
-    # `restored`.
+    # `restored`, `card:…`, `condition`, `rule`.
     about: str | None = None
     digest: str | None = None  # what exactly would be approved
     id: ReviewId | None = None
@@ -93,6 +99,12 @@ class Review:
     def needs_text(self, answer: Answered) -> bool:
         """Whether an answer says nothing without a text: what is not checked needs a reason."""
         return answer in NEEDS_TEXT or (self.about == WORK and answer is Answered.DROP)
+
+    @property
+    def card_tasks(self) -> tuple[TaskId, ...]:
+        """The tasks that wait for the same card; none if the question is no card."""
+        kind, _, named = (self.about or "").partition(":")
+        return tuple(map(TaskId, named.split())) if kind == CARD else ()
 
     @property
     def options(self) -> tuple[Answered, ...]:

@@ -1,6 +1,6 @@
-"""What an answer about the request itself makes of a task that has not begun."""
+"""What an answer about the request itself makes of tasks that have not begun."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
@@ -11,17 +11,29 @@ from remit.model.task import Task
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """The task with the answer worked in, and what must be asked next, if anything.
+    """One task with the answer worked in; a `problem` says why the answer was not taken.
 
-    `moot` are the keys of gaps that nobody need fill any more. A task that is `over` has nothing
-    left to do: the owner left all of it out.
+    A task that is `over` has nothing left to do: the owner left all of it out.
     """
 
     task: Task
-    ask: Review | None = None
-    moot: tuple[str, ...] = ()
+    problem: str = ""
     over: bool = False
 
 
-# Pure: it runs inside the transaction that writes the decision down.
-Settle: TypeAlias = Callable[[Task, Review, str, datetime], Settled]
+@dataclass(frozen=True, slots=True)
+class SettledCard:
+    """The tasks of a card that an answer changed, and the card that asks for the rest, if any.
+
+    `approved` are the approvals that a yes gives: each is bound to the text that the card showed.
+    """
+
+    tasks: tuple[Settled, ...]
+    ask: Review | None = None
+    approved: tuple[Review, ...] = ()
+    understood: bool = True
+
+
+# Pure: it runs inside the transaction that writes the decision down. The first task is the one that
+# the review belongs to; the others wait for the same answer.
+Settle: TypeAlias = Callable[[Sequence[Task], Review, str, datetime], SettledCard]

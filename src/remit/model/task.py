@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from remit.errors import IllegalMove
 from remit.model.codec import JsonMap
-from remit.model.condition import Condition
+from remit.model.condition import Condition, ConditionKind
 from remit.model.contract import Contract, Verdict
 from remit.model.delivery import Delivery
 from remit.model.ids import SeriesId, SessionId, TaskId
@@ -224,7 +224,15 @@ class Task:
 
     @property
     def plan(self) -> Plan:
-        return Plan(work=self.work, delivery=self.delivery, contract=self.contract)
+        looks_up = bool(self.only_if)
+        return Plan(self.work, self.delivery, self.contract, conditional=looks_up)
+
+    @property
+    def only_if(self) -> tuple[Condition, ...]:
+        """What must hold at each run before anybody else gets something of it."""
+        if not any(each.recipient is not None for each in self.delivery):
+            return ()
+        return tuple(each for each in self.conditions if each.kind is ConditionKind.ONLY_IF)
 
     @property
     def ended(self) -> bool:

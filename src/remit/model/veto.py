@@ -1,6 +1,6 @@
 """Words of the owner that hold a message back from everybody else, until the owner confirms it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -37,19 +37,6 @@ class VetoCue:
     end: int
 
 
-def veto_sentence(cues: Sequence[VetoCue]) -> str:
-    """Why somebody else gets nothing without a word of the owner."""
-    by_kind: dict[str, list[str]] = {}
-    for cue in cues:
-        sentence = _SENTENCES.get(cue.kind, _SAYS)
-        words = by_kind.setdefault(sentence, [])
-        if f"“{cue.words}”" not in words:
-            words.append(f"“{cue.words}”")
-    return " ".join(
-        sentence.format(" and ".join(words[:_MOST_SHOWN])) for sentence, words in by_kind.items()
-    )
-
-
 _SAYS: Final = "Your message says {}."
 _SENTENCES: Final = {
     VetoKind.LANGUAGE: "Your message is in a language that Remit does not read.",
@@ -60,3 +47,22 @@ _SENTENCES: Final = {
     VetoKind.TIME: "It is not certain when {} is.",
     VetoKind.UNCOVERED: "Your message also says {}.",
 }
+
+
+def veto_sentence(
+    cues: Sequence[VetoCue],
+    sentences: Mapping[VetoKind, str] = _SENTENCES,
+    other: str = _SAYS,
+    and_: str = "and",
+) -> str:
+    """Why somebody else gets nothing without a word of the owner; `sentences` may be translated."""
+    by_kind: dict[str, list[str]] = {}
+    for cue in cues:
+        sentence = sentences.get(cue.kind, other)
+        words = by_kind.setdefault(sentence, [])
+        if f"“{cue.words}”" not in words:
+            words.append(f"“{cue.words}”")
+    return " ".join(
+        sentence.format(f" {and_} ".join(words[:_MOST_SHOWN]))
+        for sentence, words in by_kind.items()
+    )

@@ -1,7 +1,7 @@
 """What to work on, where to send it, how to tell it is done; and how urgent it is."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
 from typing import Final, Protocol
 
@@ -51,9 +51,9 @@ class Planner:
     async def draft(self, task: Task) -> Plan:
         """The plan as admitted; without work items the instructions are the one item."""
         plan = task.plan
-        if plan.work or plan.precomposed:
+        if plan.work or plan.composed:
             return plan
-        return Plan((Item(task.instructions),), plan.delivery, plan.contract)
+        return replace(plan, work=(Item(task.instructions),))
 
     def rank(self, task: Task) -> Ranking:
         """Decide by the rules alone how urgent a task is, and keep why."""

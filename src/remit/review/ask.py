@@ -9,7 +9,7 @@ from remit.model.delivery import Delivery
 from remit.model.lesson import Drafted, Lesson
 from remit.model.permit import Permission, Reach
 from remit.model.reply import Ask, Hold, Reply, ToolCall
-from remit.model.review import FIX, LESSON, MERGE, SEND, WORK, Review
+from remit.model.review import CONDITION, FIX, LESSON, MERGE, SEND, WORK, Review
 from remit.model.specialist import PROJECT
 from remit.model.status import Reason, Status
 from remit.model.task import Task
@@ -27,10 +27,28 @@ def question(task: Task, place: str, ask: Ask) -> Review:
     )
 
 
-def endless(task: Task, turns: int) -> Review:
+def endless(task: Task, turns: int, before: str = "") -> Review:
     """The brain calls tools and comes to no end."""
     words = f"It has used tools in {turns} turns and has come to no end. Say go on, or decline."
-    return question(task, f"turns:{turns}", Ask(Reason.INPUT, words))
+    return question(task, f"{before}turns:{turns}", Ask(Reason.INPUT, words))
+
+
+def condition(task: Task, place: int, words: str) -> Review:
+    """Whether something holds that a message depends on, if no brain can look it up."""
+    return Review(
+        task_id=task.id,
+        key=f"{task.round}:condition:{place}",
+        reason=Reason.APPROVAL,
+        question=f"You said: “{words}”. Does that hold now? Without a yes nothing is sent.",
+        evidence="\n".join(_planned(each) for each in task.delivery if each.recipient),
+        about=CONDITION,
+        resume_to=Status.RUNNING,
+    )
+
+
+def _planned(delivery: Delivery) -> str:
+    text = f": {delivery.content}" if delivery.content else ""
+    return f"To {delivery.recipient} on {delivery.channel}{text}"
 
 
 def call(task: Task, place: str, wanted: ToolCall, problem: str = "") -> Review:

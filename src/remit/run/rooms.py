@@ -1,7 +1,7 @@
 """The rooms a task walks through, and what they pass on."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeAlias
 
@@ -9,6 +9,7 @@ from remit.brain.think import Thinker
 from remit.brain.tools import Toolbox
 from remit.deliver.courier import Courier
 from remit.gate import Author, Known
+from remit.model.contact_rule import ContactRule
 from remit.model.contract import Contract
 from remit.model.debt import Owes
 from remit.model.plan import Plan
@@ -40,6 +41,9 @@ PutOff: TypeAlias = Callable[[Task, str, tuple[str, ...]], Awaitable[int]]
 # Remember files whose tests failed, or that were taken unproven for a reason.
 Owe: TypeAlias = Callable[[Task, tuple[str, ...], Owes, str], Awaitable[int]]
 
+# Put a rule about a contact into the book; say what holds now.
+PutRule: TypeAlias = Callable[[ContactRule], Awaitable[str]]
+
 
 @dataclass(frozen=True, slots=True)
 class Bench:
@@ -66,12 +70,13 @@ class Rooms:
     agree: Agree | None = None  # drafts a contract for work that came without one
     mirror: Mirror | None = None  # looks back on what ended
     read: Callable[[Task], Awaitable[None]] | None = None  # reads the words of a stored message
+    put_rule: PutRule | None = None  # writes a rule about a contact down
 
     async def plan(self, task: Task) -> Plan:
         """What to work on, and how one will tell that it is done. What the owner gave stands."""
         plan = await self.planner.draft(task)
-        if self.agree is None or plan.contract is not None or plan.precomposed:
+        if self.agree is None or plan.contract is not None or plan.composed:
             return plan
         drafted = await self.agree(task)
-        found = drafted.contract, drafted.unsure, drafted.notice
-        return Plan(plan.work, plan.delivery, *found)
+        contract, unsure, notice = drafted.contract, drafted.unsure, drafted.notice
+        return replace(plan, contract=contract, unsure=unsure, notice=notice)

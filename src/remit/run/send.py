@@ -8,7 +8,6 @@ from remit import gate
 from remit.deliver.courier import Crowded, Ready
 from remit.gate import Author
 from remit.model import delivery as answers
-from remit.model.condition import ConditionKind
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.outcome import Done, Fail, Later, Outcome, Retry, Wait, first_line
 from remit.model.permit import Reach
@@ -48,8 +47,7 @@ def approval_card(rooms: Rooms, task: Task, delivery: Delivery) -> Review | None
     """
     reach = rooms.courier.reach(delivery, delivery.recipient)
     # What depends on something is approved when that is known, and not before.
-    depends = any(each.kind is ConditionKind.ONLY_IF for each in task.conditions)
-    if delivery.content is None or task.repeats or depends or not isinstance(reach, Reach):
+    if delivery.content is None or task.repeats or task.only_if or not isinstance(reach, Reach):
         return None
     body, author, _ = _whose(delivery, reach, Written("", Author.BRAIN), task)
     body = rooms.courier.shape(delivery, body)

@@ -6,6 +6,7 @@ instant. So the order below is also the order after a crash, a restart or three 
 """
 
 from remit.gate import Author
+from remit.model.contact_rule import rule_of
 from remit.model.contract import Evidence
 from remit.model.lesson import looks_back
 from remit.model.outcome import Done, Outcome, Retry, Wait, first_line
@@ -17,6 +18,8 @@ from remit.model.task import Task
 from remit.ports import Steps
 from remit.review import ask
 from remit.run.agree import agree
+from remit.run.condition import unmet_condition
+from remit.run.contact_rule import put_rule
 from remit.run.delegate import delegate
 from remit.run.judge import written
 from remit.run.reflect import reflect
@@ -34,9 +37,17 @@ async def run(rooms: Rooms, steps: Steps) -> Outcome:
 
 
 async def _plan(rooms: Rooms, steps: Steps) -> Outcome:
-    """Choose the way that the task goes."""
+    """Plan, and look up what the task depends on: if that does not hold, nothing more is done."""
+    rule = rule_of(steps.task)
+    if rule is not None:
+        return await put_rule(rule, rooms, steps)
     plan = await steps.look("plan_step", rooms.plan, steps.task)
-    if plan.precomposed:
+    return await unmet_condition(rooms, steps) or await _choose(plan, rooms, steps)
+
+
+async def _choose(plan: Plan, rooms: Rooms, steps: Steps) -> Outcome:
+    """Choose the way that the task goes."""
+    if plan.composed:
         return await deliver(Written("", Author.OWNER), rooms, steps)
     if looks_back(steps.task):
         return await reflect(rooms, steps)

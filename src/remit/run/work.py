@@ -1,6 +1,6 @@
 """Think, do what the brain asks for, and think on, until there is an answer."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -27,23 +27,40 @@ class Worked:
     read: tuple[Reading, ...] = ()
 
 
-async def work(plan: Plan, memory: Memory, rooms: Rooms, steps: Steps) -> Worked | Review:
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """What is worked on. `step` names the record of its turns, `place` begins its questions' keys.
+
+    The default is the task itself; something that is found out for it has names of its own.
+    """
+
+    step: str = "execute_tool"
+    place: str = ""
+    of: Callable[[Task], Task] = lambda task: task
+
+
+_TASK = Errand()
+
+
+async def work(
+    plan: Plan, memory: Memory, rooms: Rooms, steps: Steps, errand: Errand = _TASK
+) -> Worked | Review:
     """Think, do what the brain asks for, and think on, until there is an answer."""
     past: tuple[Exchange, ...] = ()
     while True:
-        turn = len(past)
+        turn, said = len(past), errand.of(steps.task)
         results: tuple[ToolResult, ...] = ()
-        name = f"execute_tool:{turn}" if turn else "execute_tool"
-        think = rooms.thinker.think
-        reply = await steps.do(name, think, steps.task, plan, memory, past, steps.tell)
+        name = f"{errand.step}:{turn}" if turn else errand.step
+        think, tell = rooms.thinker.think, None if errand.place else steps.tell
+        reply = await steps.do(name, think, said, plan, memory, past, tell, part=errand.place)
         steps.keep(spent=await rooms.thinker.spent(steps.task))
         asked = _asked(reply, plan)
         if asked is not None:
-            question = ask.question(steps.task, str(turn), asked)
+            question = ask.question(steps.task, f"{errand.place}{turn}", asked)
             if await steps.decided(question.key) is None:
                 return question
         elif reply.calls:
-            used = await _use_all(turn, reply.calls, rooms, steps)
+            used = await _use_all(turn, reply.calls, rooms, steps, errand.place)
             if isinstance(used, Review):
                 return used
             results = used
@@ -94,11 +111,11 @@ def _asked(reply: Reply, plan: Plan) -> Ask | None:
 
 
 async def _use_all(
-    turn: int, calls: Sequence[ToolCall], rooms: Rooms, steps: Steps
+    turn: int, calls: Sequence[ToolCall], rooms: Rooms, steps: Steps, before: str = ""
 ) -> tuple[ToolResult, ...] | Review:
     """Do what the brain asked for, one after the other; what is done is not done again."""
     if turn and turn % MOST_TURNS == 0:
-        endless = ask.endless(steps.task, turn)
+        endless = ask.endless(steps.task, turn, before)
         if await steps.decided(endless.key) is None:
             return endless
     results: list[ToolResult] = []
@@ -107,13 +124,13 @@ async def _use_all(
             why = f"Not done: at most {MOST_CALLS} calls at once."
             results.append(ToolResult(call.id, why, failed=True))
             continue
-        place = f"{turn}:{n}"
+        place = f"{before}{turn}:{n}"
         wanted = await _allowed(place, call, rooms, steps)
         result = await _use(place, wanted, rooms, steps) if isinstance(wanted, ToolCall) else wanted
         if isinstance(result, Review):
             return result
         steps.keep(taint=result.taint)
-        await steps.tell(done=result.done)
+        await steps.tell(done=() if before else result.done)
         results.append(result)
     return tuple(results)
 

@@ -64,8 +64,10 @@ async def _in_talk(call: Call, body: NewMessage, talk: ConversationId) -> Answer
         lists = ("tasks", "clauses", "questions", "alike", "veto", "conditions")
         nothing: JsonMap = {name: [] for name in lists}
         sort = "control" if answer else None
-        return Answer(nothing | {"answer": sort, "reading": answer is None}, 200, where)
-    told: JsonMap = {"veto": [], "conditions": [], "reading": False}
+        lacks: JsonMap = {"answer": sort, "reading": answer is None, "card": None}
+        return Answer(nothing | lacks, 200, where)
+    # What a turn of an earlier version lacks.
+    told: JsonMap = {"veto": [], "conditions": [], "reading": False, "card": None}
     return Answer(told | receipt, 201 if receipt["tasks"] else 200, where)
 
 

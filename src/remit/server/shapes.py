@@ -7,20 +7,23 @@ from functools import cache
 from importlib.resources import files
 from typing import Final, TypeAlias
 
-from remit.intake.recipients import About
 from remit.model.asked import place_of, rule_of
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap, stamp, to_json
-from remit.model.condition import ConditionKind
 from remit.model.event import Event, Kind
 from remit.model.group import Group, group_of
 from remit.model.reply import Policy, Usage
 from remit.model.review import Answered, Decision
 from remit.model.run import Run
 from remit.model.status import Actor, Reason, Status
-from remit.model.veto import VetoKind
 from remit.model.view import s3_results
-from remit.server import lesson_shapes, more_shapes, priority_shapes, talk_shapes
+from remit.server import (
+    lesson_shapes,
+    message_shapes,
+    more_shapes,
+    priority_shapes,
+    talk_shapes,
+)
 from remit.server.problem import URN
 from remit.store.inbox import Waiting
 
@@ -107,6 +110,7 @@ def schemas() -> dict[str, JsonMap]:
     state = _published("builder-state", "BuilderState")
     more = _parts(state, "BuilderState") | {"BuilderState": state}
     more |= talk_shapes.SCHEMAS | more_shapes.SCHEMAS | priority_shapes.SCHEMAS
+    more |= message_shapes.SCHEMAS
     more |= lesson_shapes.SCHEMAS
     return {name: _map(in_views(each)) for name, each in {**_tasks(), **_OTHERS, **more}.items()}
 
@@ -263,38 +267,6 @@ _OTHERS: Final[dict[str, JsonMap]] = {
         more={"type": "boolean"},
         byState={"type": "object", "additionalProperties": _COUNT},
         asks=_COUNT,
-    ),
-    "Heard": _object(
-        tasks={
-            "description": "As `view` has them; with `dryRun` as S0 has them, without an id.",
-            "type": "array",
-            "items": {"anyOf": [_ref("Task"), {"type": "object"}]},
-        },
-        clauses={"type": "array", "items": {"type": "object"}},
-        questions=_list("OpenQuestion"),
-        answer=_MAYBE_TEXT,
-        alike={"type": "array", "items": _TEXT},
-        veto=_list("VetoCue"),
-        conditions=_list("Condition"),
-        reading={"type": "boolean"},
-    ),
-    "Condition": _object(
-        kind=_words(*ConditionKind),
-        words=_TEXT,
-        end=_COUNT,
-        at=_MAYBE_TIME,
-        days={"type": "array", "items": _COUNT},
-        zone=_TEXT,
-        names={"type": "array", "items": _TEXT},
-    ),
-    "VetoCue": _object(kind=_words(*VetoKind), words=_TEXT, start=_COUNT, end=_COUNT),
-    "OpenQuestion": _object(
-        id=_MAYBE_TEXT,
-        taskId=_MAYBE_TEXT,
-        about=_words(*About),
-        question=_TEXT,
-        options={"type": "array", "items": _TEXT},
-        clause=_TEXT,
     ),
     "Attention": _object(reviews=_list("Review"), tasks=_list("Task"), events=_list("Refusal")),
     "Log": _object(log=_list("LogRecord"), next=_MAYBE_COUNT),

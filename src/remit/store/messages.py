@@ -90,8 +90,8 @@ def of_message(tx: Tx, source: Source) -> list[Task]:
 
 def questions(tx: Tx, made: Sequence[Task]) -> list[Review]:
     """What is still open about some tasks."""
-    asked = (review for task in made for review in reviews.of_task(tx, task.id))
-    return [review for review in asked if review.decision is None]
+    asked = {each.id: each for task in made for each in reviews.of_task(tx, task.id)}
+    return [review for review in asked.values() if review.decision is None]
 
 
 def nth(ref: str, n: int) -> str:

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from remit.model.codec import Json, text_of, to_json
+from remit.model.contact_rule import RULE
 from remit.model.event import Entry, Kind
 from remit.model.ids import ReviewId, RunId, TaskId, WorkerId
 from remit.model.plan import Rule
@@ -178,7 +179,8 @@ def _take(tx: Tx, row: Row, worker: WorkerId, run_id: RunId, now: datetime) -> C
     task = tasks.with_deliveries(tx, held)
     if lease.number == 1:
         # A first leg has no past, but what was held back may have been approved before it.
-        approved = reviews.decisions(tx, task.id) if task.veto else {}
+        asked = task.veto or task.assigned_agent == RULE
+        approved = reviews.decisions(tx, task.id) if asked else {}
         return Claim(task, lease, {}, approved)
     return Claim(task, lease, runs.steps(tx, task), reviews.decisions(tx, task.id))
 

@@ -13,7 +13,7 @@ from remit.model.ids import ReviewId, TaskId
 from remit.model.permit import Permission
 from remit.model.reply import Policy
 from remit.model.review import RESTORED, SEND, Answered, Decision, Review
-from remit.model.settled import Settle, Settled
+from remit.model.settled import Settle, SettledCard
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Task
 from remit.model.undo import AT_ONCE, Undo
@@ -38,6 +38,10 @@ def open_review(tx: Tx, review: Review, by: Actor, now: datetime) -> None:
             "now": rows.ms(now),
         },
     )
+    _tell_opened(tx, review, by, now)
+
+
+def _tell_opened(tx: Tx, review: Review, by: Actor, now: datetime) -> None:
     data: dict[str, Json] = {
         "review": review.id,
         "reason": review.reason,
@@ -66,10 +70,16 @@ def decide(
         permissions.put(tx, _allowed(review), now)
     if review.about is not None and review.reason is Reason.AMBIGUOUS:
         _settle_delivery(tx, review.about, decision.answer, now)
-    task = tasks.get(tx, review.task_id)
-    if settle is not None and decision.answer is Answered.ANSWER and _is_unbegun(task):
-        decision = _settle(tx, settle(task, review, decision.text or "", now), decision, now)
+    task, others = tasks.get(tx, review.task_id), _others_on_card(tx, review)
+    says_yes = decision.answer is Answered.APPROVE and bool(review.card_tasks)
+    says = decision.answer is Answered.ANSWER or says_yes
+    if settle is not None and says and _is_unbegun(task):
+        settled = settle((task, *others), review, decision.text or "yes", now)
+        _settle(tx, settled, review, decision, now)
+        return tasks.get(tx, review.task_id)
     _send_on(tx, task, review, decision, undo.due(task, review, decision, now), now)
+    for each in others if decision.answer is Answered.DECLINE else ():
+        _send_on(tx, each, review, decision, now, now)
     return tasks.get(tx, review.task_id)
 
 
@@ -112,6 +122,7 @@ def count_unbegun(tx: Tx) -> int:
 
 
 def of_task(tx: Tx, task_id: TaskId) -> list[Review]:
+    """The questions of a task, and the open card that it waits for together with others."""
     return [rows.review(row) for row in tx.all("list_task_reviews", {"task": task_id})]
 
 
@@ -121,9 +132,16 @@ def decisions(tx: Tx, task_id: TaskId) -> dict[str, Decision]:
 
 
 def close_all(tx: Tx, task_id: TaskId, by: Actor, now: datetime) -> None:
-    """The task was cancelled: nobody waits for an answer any more."""
+    """The task was cancelled and waits for nothing; a card is left to the others on it."""
     for review in of_task(tx, task_id):
-        if review.decision is None:
+        if review.decision is not None or review.task_id != task_id:
+            continue
+        others = _others_on_card(tx, review)
+        if others:
+            moved = replace(review, task_id=others[0].id)
+            tx.run("move_review", {"id": review.id, "task": moved.task_id})
+            _tell_opened(tx, moved, by, now)
+        else:
             _write(tx, review, Decision(Answered.DECLINE, by=by.value), now, closed_by=by)
 
 
@@ -184,15 +202,45 @@ def _is_unbegun(task: Task) -> bool:
     return Status.NEW in (task.status, task.resume_to)
 
 
-def _settle(tx: Tx, settled: Settled, decision: Decision, now: datetime) -> Decision:
-    """Put the changed task in place, and what must be asked next; say how it goes on."""
-    tasks.amend(tx, settled.task, now)
-    for review in of_task(tx, settled.task.id):
-        if review.decision is None and review.key.rpartition(":")[0] in settled.moot:
-            _write(tx, review, Decision(Answered.ANSWER, decision.text, decision.by), now)
+def _others_on_card(tx: Tx, review: Review) -> list[Task]:
+    """The other tasks that wait for the same card."""
+    others = (tasks.get(tx, each) for each in review.card_tasks if each != review.task_id)
+    return [task for task in others if _is_unbegun(task) and task.gaps]
+
+
+def _settle(
+    tx: Tx, settled: SettledCard, review: Review, decision: Decision, now: datetime
+) -> None:
+    """Put the changed tasks in place, send them on, and ask for what is open after that."""
+    for each in settled.tasks:
+        was = tasks.get(tx, each.task.id)
+        if each.task != was:
+            tasks.amend(tx, each.task, now)
+            _close_settled(tx, each.task, decision, now)
+        if each.over or _gap_keys(each.task) != _gap_keys(was) or was.id == review.task_id:
+            answer = Answered.DECLINE if each.over else decision.answer
+            _send_on(tx, was, review, replace(decision, answer=answer), now, now)
+    for given in settled.approved:
+        open_review(tx, given, Actor.INTAKE, now)
+        _write(tx, given, Decision(Answered.APPROVE, by=decision.by), now)
     if settled.ask is not None:
         open_review(tx, settled.ask, Actor.INTAKE, now)
-    return replace(decision, answer=Answered.DECLINE) if settled.over else decision
+
+
+def _gap_keys(task: Task) -> list[str]:
+    return [gap.key for gap in task.gaps]
+
+
+def _close_settled(tx: Tx, task: Task, decision: Decision, now: datetime) -> None:
+    """Close what asks for what is filled by now: by gap, as an earlier version did, or a card."""
+    open_ = _gap_keys(task)
+    for review in of_task(tx, task.id):
+        key, _, _ = review.key.rpartition(":")
+        of_gap = key.startswith("clause:") and key not in open_
+        on_card = (tasks.get(tx, each) for each in review.card_tasks)
+        of_card = review.card_tasks and not any(each.gaps for each in on_card if not each.ended)
+        if review.decision is None and (of_gap or of_card):
+            _write(tx, review, Decision(Answered.ANSWER, decision.text, decision.by), now)
 
 
 def _write(

@@ -33,6 +33,7 @@ from remit.intake.admit import Intake
 from remit.intake.attentive import Attentive
 from remit.intake.book import FILE as CONTACTS
 from remit.intake.book import Contacts
+from remit.intake.entries import put_quiet
 from remit.intake.exam.qualify import QualifiedReader
 from remit.intake.hear import Ear
 from remit.intake.permits import Permits
@@ -361,6 +362,7 @@ def _rooms(
         tools=tools,
         bench=bench,
         agree=proof.Agreements(ground, tools, kinds).draft,
+        put_rule=partial(put_quiet, ground.settings.home / CONTACTS),
     )
 
 

@@ -21,10 +21,10 @@ from remit.errors import BadInput, Conflict
 from remit.intake import answers, heard
 from remit.intake.admit import Intake
 from remit.intake.book import Contacts
+from remit.intake.card import card_lines
 from remit.intake.extraction import Draft, Extraction
 from remit.intake.hear import Ear
 from remit.intake.heard import Message
-from remit.intake.permits import asks_first
 from remit.intake.plain_reader import read_plainly
 from remit.journal.follow import Journal
 from remit.language import order_words
@@ -40,12 +40,13 @@ from remit.model.phone import is_same_address
 from remit.model.reply import Policy, Prompt, Reply, Tool, ToolCall, ToolResult
 from remit.model.review import Answered, Decision, Review
 from remit.model.series import Fate, Repeats, Series
+from remit.model.status import Status
 from remit.model.task import Creator, Source, SourceKind, Task, TaskType
 from remit.owner import Owner
 from remit.ports import Brain
 from remit.review.inbox import Inbox
 from remit.settings import Settings
-from remit.store import edits, permissions, series, series_orders, tasks
+from remit.store import edits, series, series_orders, tasks
 from remit.store.database import Tx
 from remit.wiring.ground import Ground
 
@@ -73,17 +74,14 @@ class Ears:
         source = Source(SourceKind.CONVERSATION, ref)
         message = Message(text=text, source=source, said_at=said_at, talk=context)
         found = await self.intake.hear(message)
-        standing = await self.ground.db.read(permissions.every)
-        sends = ((task, each) for task in found.tasks for each in task.delivery)
-        asks = (d.id for task, d in sends if asks_first(task, d, self.contacts, standing))
         return Understood(
             tasks=found.tasks,
             asked=found.reviews,
             sort=found.answer.value if found.answer else None,
             unasked=(*(each.sentence for each in found.unasked), *found.alike),
-            receipt=heard.told(found) if found.tasks or found.unasked else {},
-            asks_first=frozenset(map(str, asks)),
+            receipt=heard.told(found) if found.tasks or found.unasked or found.wish else {},
             order=found.order,
+            card=tuple(card_lines(found.card, asks=False)) if found.card else (),
         )
 
     def is_talk(self, text: str) -> bool:
@@ -110,15 +108,13 @@ class Ears:
         return read_plainly(text, now=now, zone=zone, book=book)
 
     def fits(self, task: Task, review: Review, text: str) -> bool | None:
-        gap = heard.gap_of(task, review)
-        if gap is None or review.task_id != task.id:
+        if not task.gaps or review.task_id != task.id or review.resume_to is not Status.NEW:
             return None
         try:
-            settled = self.ear.settling()(task, review, text, self.ground.clock.now())
+            settled = self.ear.settling()((task,), review, text, self.ground.clock.now())
         except BadInput:
             return False
-        again = settled.ask is not None and settled.ask.key.rpartition(":")[0] == gap.key
-        return not again
+        return settled.understood
 
     def when(
         self, task: Task, words: str, earlier: Sequence[str] = ()

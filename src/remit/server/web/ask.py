@@ -10,6 +10,7 @@ from typing import Final
 
 from remit import gate
 from remit.gate import Objection, Why, eye, pair
+from remit.intake.card import Card, make_card, sentences
 from remit.journal import tries
 from remit.journal.tries import Tries
 from remit.model.codec import from_json
@@ -17,7 +18,6 @@ from remit.model.contract import Finding, Result
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import ReviewId, TaskId
 from remit.model.permit import Permission
-from remit.model.plan import Clause
 from remit.model.review import SEND, Review
 from remit.model.status import Status
 from remit.model.task import Task
@@ -88,8 +88,8 @@ class Opened:
     to: To | None = None
     look: Look | None = None
     always: To | None = None  # whom "always" would hold for
-    options: tuple[str, ...] = ()
-    clauses: tuple[tuple[Clause, bool], ...] = ()  # each, and whether it is the open one
+    options: tuple[tuple[str, str], ...] = ()  # each, and what it says as an answer
+    card: Card | None = None  # what was understood of a message, and what is open about it
     delivery: Delivery | None = None  # the one in doubt
     sent: tuple[Sent, ...] = ()
     tried: tuple[Try, ...] = ()  # by specialists
@@ -120,8 +120,10 @@ class Opened:
 
 
 async def of_review(call: Call, review_id: ReviewId) -> Opened:
-    waiting, past, known = await call.house.db.read(_review, review_id)
-    return replace(_asked(call, waiting, past), tried=tried.rows(known.attempts, call.house.zone))
+    waiting, past, known, on_card = await call.house.db.read(_review, review_id)
+    asked = replace(_asked(call, waiting, past), tried=tried.rows(known.attempts, call.house.zone))
+    shown = [call.house.permits.addressed(task) for task in on_card]
+    return _with_card(asked, make_card(shown, call.house.zone)) if shown else asked
 
 
 async def of_task(call: Call, task_id: TaskId) -> Opened | ReviewId | None:
@@ -159,11 +161,32 @@ def digest_of(review: Review) -> str:
     return review.digest or hashlib.sha256(whole.encode()).hexdigest()
 
 
-def _review(tx: Tx, review_id: ReviewId) -> tuple[Waiting, Trail, Tries]:
+def _with_card(asked: Opened, card: Card) -> Opened:
+    """The card of a message; with several open lines an answer begins with the line's number."""
+    many = len(card.open) > 1
+    options = tuple(
+        (option, f"{line.number}: {option}" if many else option)
+        for line in card.open
+        for option in line.options
+        if asked.kind is Kind.REQUEST
+    )
+    if not many or asked.kind is not Kind.REQUEST:
+        return replace(asked, card=card, options=options)
+    title = sentences(card.language)["several"].format(len(card.open))
+    problem, _, _ = asked.lead.partition(title)  # why the last answer was not taken
+    return replace(asked, card=card, options=options, title=title.rstrip("."), lead=problem.strip())
+
+
+def _review(tx: Tx, review_id: ReviewId) -> tuple[Waiting, Trail, Tries, list[Task]]:
     waiting = inbox.question(tx, review_id)
     past = _past(tx, waiting.task, waiting.used.cents)
     of_work = kinds.kind_of(waiting.review) in _LED
-    return waiting, past, tries.read(tx, waiting.task) if of_work else Tries()
+    of_request = kinds.kind_of(waiting.review) in (Kind.REQUEST, Kind.CONFIRM)
+    named = waiting.review.card_tasks or (waiting.task.id,)
+    shown = of_request and waiting.review.decision is None
+    on_card = [tasks.get(tx, each) for each in named] if shown else []
+    known = tries.read(tx, waiting.task) if of_work else Tries()
+    return waiting, past, known, [task for task in on_card if not task.ended]
 
 
 def _task(tx: Tx, task_id: TaskId) -> tuple[Task, ReviewId | None, Trail]:
@@ -225,8 +248,6 @@ def _with(call: Call, made: Opened, review: Review) -> Opened:
             return replace(made, look=look)
         case Kind.DOUBT:
             return _doubt(call, made, review)
-        case Kind.REQUEST:
-            return _request(made, review)
         case _:
             return made
 
@@ -266,15 +287,6 @@ def _doubt(call: Call, made: Opened, review: Review) -> Opened:
         lead="",
         delivery=replace(delivery, doubted_at=local),
     )
-
-
-def _request(made: Opened, review: Review) -> Opened:
-    gap = next((each for each in made.task.gaps if review.key.startswith(f"{each.key}:")), None)
-    request = made.task.request
-    if gap is None or request is None:
-        return made
-    clauses = tuple((each, n == gap.clause) for n, each in enumerate(request.clauses, 1))
-    return replace(made, options=gap.options, clauses=clauses)
 
 
 def _ended(call: Call, task: Task, past: Trail) -> Opened:

@@ -59,6 +59,13 @@ class Said:
         return self.turn.role is Role.USER
 
     @property
+    def text(self) -> str:
+        """What is said besides the card of a message: that is drawn task by task."""
+        card = self.turn.receipt.get("card") if self.cards else None
+        drawn = str(card["text"]) if isinstance(card, dict) else ""
+        return self.turn.content.removeprefix(drawn).strip()
+
+    @property
     def clauses(self) -> list[object]:
         """What was understood, clause by clause."""
         found = self.turn.receipt.get("clauses")

@@ -100,7 +100,7 @@ def _line(task: Task) -> Json:
 
 
 def _receipt(heard: Heard) -> dict[str, object]:
-    return {"heard": told(heard), "tasks": heard.tasks}
+    return {"heard": told(heard), "tasks": heard.tasks, "card": heard.card}
 
 
 ROUTES: Final = (

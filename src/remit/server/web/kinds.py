@@ -6,7 +6,19 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from remit.model.review import FIX, LESSON, MERGE, RESTORED, SEND, WORK, Answered, Review
+from remit.model.review import (
+    CARD,
+    CONDITION,
+    CONTACT_RULE,
+    FIX,
+    LESSON,
+    MERGE,
+    RESTORED,
+    SEND,
+    WORK,
+    Answered,
+    Review,
+)
 from remit.model.status import Reason
 
 
@@ -16,6 +28,9 @@ class Kind(StrEnum):
     QUESTION = "question"  # the work cannot go on without a word
     WHOM = "whom"  # nobody knows whom some words mean
     REQUEST = "request"  # the request itself left something open
+    CONFIRM = "confirm"  # the card of a message lacks nothing but a yes
+    CONDITION = "condition"  # does something hold that a message depends on
+    RULE = "rule"  # shall a wish be a rule about a contact
     CALL = "call"  # may it use a tool
     BEGUN = "begun"  # was a tool used
     DOUBT = "doubt"  # did a message arrive
@@ -55,6 +70,7 @@ class Sort:
 
 
 _A = Answered
+_WHAT_CHANGES: Final = "What is to change: a time, a person, a channel, or a text in quotes"
 _BACK: Final = Act(_A.BACK, "Send back", "back", "r", "What shall be different?", needs=True)
 _DECLINE: Final = Act(_A.DECLINE, "Decline", "x", "x", "Why, if you like", danger=True)
 _RESEND: Final = Act(_A.RESEND, "Send again", "send", "r")
@@ -64,10 +80,12 @@ _NO_CALL: Final = Act(_A.DROP, "Leave it out", "back", "r", "What it is told ins
 _OTHER_WAY: Final = Act(_A.BACK, "Try again", "repeat", "r", "What shall be different?", needs=True)
 _MYSELF: Final = Act(_A.ARRIVED, "I did it myself", "check", "m")
 _UNCHECKED: Final = Act(_A.DROP, "Take it unproven", "back", "o", "Why, for the record", needs=True)
+_NOT_SO: Final = Act(_A.DROP, "It does not hold", "back", "o")
 _APART: Final = Act(_A.DROP, "Leave on branch", "back", "o")
 _UNLEARNED: Final = Act(_A.DROP, "Leave it out", "back", "o")
 _LEAVE: Final = Act(_A.DECLINE, "Leave it", "x", "x", "Why, if you like", danger=True)
 _ANSWER: Final = Act(_A.ANSWER, "Answer", "send")
+_CHANGE: Final = Act(_A.ANSWER, "Change a line", "edit", "e", _WHAT_CHANGES, needs=True)
 
 SORTS: Final[Mapping[Kind, Sort]] = {
     Kind.SEND: Sort("send", (Act(_A.APPROVE, "Approve and send", "send"), _BACK, _DECLINE)),
@@ -75,6 +93,9 @@ SORTS: Final[Mapping[Kind, Sort]] = {
     Kind.QUESTION: Sort("ask", (_ANSWER, _DECLINE)),
     Kind.WHOM: Sort("user", (_ANSWER, _DECLINE)),
     Kind.REQUEST: Sort("ask", (_ANSWER, _DECLINE)),
+    Kind.CONFIRM: Sort("ask", (Act(_A.APPROVE, "Yes, as shown", "check"), _CHANGE, _DECLINE)),
+    Kind.CONDITION: Sort("ask", (Act(_A.APPROVE, "It holds, go on", "check"), _NOT_SO, _DECLINE)),
+    Kind.RULE: Sort("shield", (Act(_A.APPROVE, "Make it a rule", "check"), _LEAVE)),
     Kind.CALL: Sort("term", (Act(_A.APPROVE, "Allow this call", "check"), _NO_CALL, _DECLINE)),
     Kind.BEGUN: Sort("alert", (Act(_A.ARRIVED, "It was done", "check"), _AGAIN, _DROP, _DECLINE)),
     Kind.DOUBT: Sort("alert", (Act(_A.ARRIVED, "It arrived", "check"), _RESEND, _DROP, _DECLINE)),
@@ -106,12 +127,18 @@ _OF_ABOUT: Final = {
     FIX: Kind.MEND,
     LESSON: Kind.LESSON,
     RESTORED: Kind.RESTORED,
+    CARD: Kind.CONFIRM,
+    CONDITION: Kind.CONDITION,
+    CONTACT_RULE: Kind.RULE,
 }
 _WHY: Final = {
     Kind.SEND: "A message to a person needs your yes.",
     Kind.QUESTION: "The work cannot go on without a word from you.",
     Kind.WHOM: "A message goes to nobody before it is plain whom it is for.",
     Kind.REQUEST: "A request starts once every part of it is understood.",
+    Kind.CONFIRM: "Your words hold this back, so it goes to nobody else without your yes.",
+    Kind.CONDITION: "It goes out only if this holds, and no model is set that could look it up.",
+    Kind.RULE: "Your contact book changes only with your yes.",
     Kind.CALL: "This tool is used only when you say so.",
     Kind.BEGUN: "What may have been done is never done again unasked.",
     Kind.DOUBT: "What may have arrived is never sent again unasked.",
@@ -146,7 +173,8 @@ def kind_of(review: Review) -> Kind:
         send = about == SEND or place.startswith("send:")
         return Kind.SEND if send else _OF_ABOUT.get(about, Kind.QUESTION)
     special = {
-        Kind.REQUEST: review.reason is Reason.INPUT and review.key.startswith("clause:"),
+        Kind.REQUEST: review.reason is Reason.INPUT
+        and (about == CARD or review.key.startswith("clause:")),
         Kind.WHOM: review.reason is Reason.INPUT and place.startswith("whom:"),
         Kind.BEGUN: review.reason is Reason.AMBIGUOUS and place.startswith("begun:"),
         Kind.WORK: review.reason is Reason.VERIFICATION and about == WORK,

@@ -145,7 +145,7 @@ def _to_come(task: Task, about: _About, zone: tzinfo | None) -> str:
         return words.first_line(task.gaps[0].about)
     if about.series is not None:
         return _repeats(about, zone)
-    if task.plan.precomposed:
+    if task.plan.composed:
         return "Text is ready, no model call"
     return _work(task) or words.first_line(task.instructions)
 

@@ -7,6 +7,7 @@ from typing import Final
 from remit.model.conversation import Action, TaskRef
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import TaskId
+from remit.model.limits import limit_sentences
 from remit.model.plan import ItemStatus
 from remit.model.review import Answered, Review
 from remit.model.status import Status
@@ -48,11 +49,13 @@ class Card:
     click: Act | None = None  # what one click may say
     asked: str = ""
     digest: str = ""
+    limits: tuple[str, ...] = ()  # what the owner's words allow, and what they hold back
 
     @property
     def brief(self) -> bool:
         """Whether there is nothing to it but words that go out."""
-        return not self.work and not self.review and len(self.ways) == 1 and bool(self.quote)
+        plain = not self.work and not self.review and not self.limits
+        return plain and len(self.ways) == 1 and bool(self.quote)
 
     @property
     def may_wait(self) -> bool:
@@ -92,10 +95,17 @@ def made(task: Task, asked: Review | None, place: Place, *, full: bool = True) -
         quote=text[:MOST_QUOTED],
         whole=whole,
         acts=acts,
-        click=next((each for each in acts[:1] if each.answer in _SIMPLE and whole), None),
+        click=next((each for each in acts[:1] if _is_click(each, asked) and whole), None),
         asked=said(asked.question) if asked else "",
+        limits=tuple(limit_sentences(task)),
         digest=ask.digest_of(asked) if asked else "",
     )
+
+
+def _is_click(act: Act, asked: Review | None) -> bool:
+    """Whether one click may say it: nothing is approved that stands in another box."""
+    alone = asked is None or len(asked.card_tasks) <= 1
+    return act.answer in _SIMPLE and alone
 
 
 def of_turn(tx: Tx, refs: tuple[TaskRef, ...], place: Place) -> list[Card]:
@@ -142,8 +152,11 @@ def _way(delivery: Delivery, asked: Review | None, place: Place) -> Line:
 
 def _text(task: Task, asked: Review | None) -> str:
     """The words that go out, or went."""
-    if asked is not None:
+    if asked is not None and not asked.card_tasks:
         return ask.draft_of(asked) if Answered.EDIT in asked.options else ""
+    others = [each for each in task.delivery if each.recipient and each.content]
+    if asked is not None and len(others) > 1:
+        return "\n".join(f"{each.recipient}: {each.content}" for each in others)
     said = [each.body or each.content or "" for each in task.delivery if not each.part]
     return next((text for text in said if text), "")
 

@@ -12,6 +12,7 @@ from remit.model import ids
 from remit.model.conversation import Conversation
 from remit.model.event import Event, Kind
 from remit.model.ids import TaskId
+from remit.model.limits import limit_sentences
 from remit.model.proof import NOT_VERIFIED, is_unverified
 from remit.model.reply import Usage
 from remit.model.review import Review
@@ -261,7 +262,7 @@ def why(found: Found, now: datetime) -> tuple[str, ...]:
     else:
         rule = f"by the rule {task.rule.name}: {task.rule.because}"
         told.append(f"Its priority is {task.priority.value} {rule}.")
-    return tuple(told)
+    return (*told, *limit_sentences(task))
 
 
 def _stands(found: Found, now: datetime) -> str:

@@ -1,0 +1,326 @@
+"""The one card of a message: what was understood, whom it reaches, and what is still open.
+
+It is receipt, question and confirmation at once, in the language of the message. Every door shows
+this card; only its look differs.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Final, cast
+from zoneinfo import ZoneInfo
+
+from remit.intake.recipients import About
+from remit.intake.zone import shown
+from remit.language.detect import language_of
+from remit.language.files import LANGUAGES, section
+from remit.language.phrases import Phrases
+from remit.language.tokens import keys_of, tokenize
+from remit.model import rhythm
+from remit.model.condition import ConditionKind
+from remit.model.contact_rule import ContactRule
+from remit.model.delivery import Delivery
+from remit.model.ids import TaskId
+from remit.model.plan import Became, Gap
+from remit.model.review import Review
+from remit.model.task import Task
+from remit.model.veto import VetoCue, VetoKind, veto_sentence
+
+_DEFAULT: Final = "en"
+_UNKNOWN: Final = "?"
+_MOST_SAID: Final = 500  # characters of a message
+
+
+@dataclass(frozen=True, slots=True)
+class CardRow:
+    """One line of a card. `kind` names it for a page that draws it; `label` is for the reader."""
+
+    kind: str
+    label: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpenLine:
+    """Something that the owner has yet to say; `number` stays with it until it is said."""
+
+    number: int
+    about: str
+    question: str
+    options: tuple[str, ...]
+    clause: str
+    task_id: TaskId
+
+
+@dataclass(frozen=True, slots=True)
+class CardTask:
+    id: TaskId
+    title: str
+    rows: tuple[CardRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    language: str
+    message: str
+    tasks: tuple[CardTask, ...]
+    held: str  # why nobody else gets anything without a yes; empty if nothing holds it
+    open: tuple[OpenLine, ...]
+
+    @property
+    def is_one_yes(self) -> bool:
+        """Whether nothing is open but a yes."""
+        return bool(self.open) and all(each.about == About.CONFIRM for each in self.open)
+
+
+def make_card(
+    tasks: Sequence[Task],
+    zone: ZoneInfo,
+    *,
+    asks_first: Collection[str | None] = (),
+    reviews: Sequence[Review] = (),
+    running: bool = True,
+) -> Card:
+    """The card of a message that became these tasks, about which `reviews` are open.
+
+    `asks_first` are the ids of sends that the owner approves first; `running` says whether
+    somebody works on tasks now.
+    """
+    message = next((task.request.text for task in tasks if task.request), "")
+    language = message_language(message)
+    waiting = {review.task_id for review in reviews} | {task.id for task in tasks if task.gaps}
+    start = sentences(language)["now" if running else "when_up"]
+    made = tuple(
+        CardTask(
+            task.id,
+            task.title,
+            tuple(_rows(task, language, zone, asks_first, start, waits=task.id in waiting)),
+        )
+        for task in tasks
+    )
+    waits = [task for task in tasks if task.gaps]
+    cues = tuple(dict.fromkeys(cue for task in waits for cue in task.veto))
+    held = held_sentence(cues, language) if cues else ""
+    return Card(language, message, made, held, tuple(_open(waits, language)))
+
+
+def card_question(card: Card, problem: str = "") -> str:
+    """What the card asks, in one text; `problem` says why the last answer was not taken."""
+    say = sentences(card.language)
+    lines = [each.question for each in card.open]
+    if len(lines) > 1 and card.is_one_yes:
+        lines = [card.held, say["go_ahead"]]
+    elif len(lines) > 1:
+        numbered = (f"{each.number}: {each.question}" for each in card.open)
+        lines = [say["several"].format(len(card.open)), *numbered]
+    return " ".join(each for each in (problem, *lines) if each)
+
+
+def card_lines(card: Card, *, said: bool = False, asks: bool = True) -> list[str]:
+    """The card as plain text; with `said` the message comes first, with `asks` what is open."""
+    say = sentences(card.language)
+    text = card.message if len(card.message) <= _MOST_SAID else f"{card.message[:_MOST_SAID]}…"
+    lines = [f"{say['said']}: {text}"] if said else []
+    for n, task in enumerate(card.tasks):
+        lines += [""] if n else []
+        lines += [f"{row.label}: {row.value}" if row.label else row.value for row in task.rows]
+    lines += [say["options"].format("; ".join(each.options)) for each in _choices(card)]
+    return [*lines, card_question(card)] if asks and card.open else lines
+
+
+def _choices(card: Card) -> list[OpenLine]:
+    return [each for each in card.open if each.options and each.about != About.CONFIRM]
+
+
+# The language of a message ------------------------------------------------------------------------
+
+
+def message_language(text: str) -> str:
+    """The language in which the owner is answered; English if it is none that Remit reads."""
+    return language_of(tokenize(text)) or _DEFAULT
+
+
+@cache
+def sentences(language: str) -> dict[str, str]:
+    """What a card says in a language."""
+    kept = cast("dict[str, str | list[str]]", section(language, "card"))
+    return {name: each for name, each in kept.items() if isinstance(each, str)}
+
+
+def held_sentence(cues: Sequence[VetoCue], language: str) -> str:
+    """Why somebody else gets nothing without a word of the owner, in a language."""
+    if language == _DEFAULT:
+        return veto_sentence(cues)
+    say = sentences(language)
+    kinds = {kind: f"veto_{kind.value}" for kind in VetoKind}
+    own = {kind: say[name] for kind, name in kinds.items() if name in say}
+    return veto_sentence(cues, own, say["veto_says"], say["and"])
+
+
+@cache
+def _talk() -> Phrases[bool]:
+    return Phrases(
+        {"|".join(each for code in LANGUAGES for each in section(code, "card")["talk"]): True}
+    )
+
+
+def is_small_talk(text: str) -> bool:
+    """Whether words thank, greet or laugh, and say nothing else."""
+    keys = [key for key in keys_of(tokenize(text)) if any(c.isalnum() for c in key)]
+    at = 0
+    while at < len(keys) and (found := _talk().at(keys, at)):
+        at = found[1]
+    return bool(keys) and at == len(keys)
+
+
+def rule_question(rule: ContactRule, text: str) -> str:
+    """Whether a standing wish shall be a rule, in the language of the message."""
+    language = message_language(text)
+    say, days = sentences(language), section(language, "card")["days"]
+    hours = [say["rule_hours"].format(each.since, each.till) for each in rule.quiet.hours]
+    named = f" {say['and']} ".join(days[day] for day in rule.quiet.days)
+    times = [*hours, *([say["rule_days"].format(named)] if named else [])]
+    return say["rule"].format(rule.name, f" {say['and']} ".join(times))
+
+
+# Lines of a card ----------------------------------------------------------------------------------
+
+
+def _rows(
+    task: Task,
+    language: str,
+    zone: ZoneInfo,
+    asks_first: Collection[str | None],
+    start: str,
+    *,
+    waits: bool,
+) -> Iterator[CardRow]:
+    say = sentences(language)
+    yield CardRow("task", say["task"], task.title)
+    if task.plan.composed:
+        yield CardRow("work", say["work"], say["no_work"])
+    for item in task.work:
+        yield CardRow("work", say["work"], item.description)
+    for delivery in _sends(task):
+        asks = delivery.id in asks_first
+        yield from _send_rows(delivery, say, asks=asks, held=bool(task.veto))
+    for limit in task.conditions:
+        yield CardRow("limit", say["limit"], limit.words)
+    yield CardRow("runs", say["runs"], _when(task, say, zone, start, waits=waits))
+    if task.repeats is not None:
+        yield CardRow("repeats", say["repeats"], _how_often(task, language))
+    for words in _left_out(task):
+        yield CardRow("left_out", say["left_out"], words)
+
+
+def _send_rows(
+    delivery: Delivery, say: dict[str, str], *, asks: bool, held: bool
+) -> Iterator[CardRow]:
+    yield CardRow("goes_to", say["goes_to"], _to_whom(delivery, say))
+    if delivery.content is not None:
+        yield CardRow("text", say["text"], delivery.content)
+    elif delivery.recipient is not None:
+        yield CardRow("text", say["text"], say["text_later" if asks or held else "text_unseen"])
+    if asks:
+        yield CardRow("asks_first", "", say["asks_first"])
+
+
+def _left_out(task: Task) -> Iterator[str]:
+    """What the owner said and Remit does not do, each with why."""
+    for clause in task.request.clauses if task.request else ():
+        if clause.became is Became.DECLINED:
+            yield f"{clause.text} ({clause.why})" if clause.why else clause.text
+
+
+def _sends(task: Task) -> Iterator[Delivery]:
+    """What is planned to be sent, and what lacks something yet."""
+    yield from (each for each in task.delivery if not each.part)
+    halves: dict[str, Delivery] = {}
+    pairs = [(gap, half) for gap in task.gaps for half in gap.waits if half.id]
+    for gap, half in pairs:
+        known = halves.get(str(half.id), half)
+        if gap.about == About.RECIPIENT or (gap.about == About.TASK and not half.recipient):
+            known = replace(known, recipient=_UNKNOWN)
+        if gap.about == About.CHANNEL:
+            known = replace(known, channel=_UNKNOWN)
+        halves[str(half.id)] = known
+    yield from halves.values()
+
+
+def _to_whom(delivery: Delivery, say: dict[str, str]) -> str:
+    channel = delivery.channel or _UNKNOWN
+    if delivery.recipient is None:
+        return say["to_owner"].format(channel=channel)
+    known = delivery.address not in (None, delivery.recipient)
+    name = f"{delivery.recipient} ({delivery.address})" if known else delivery.recipient
+    return say["to_person"].format(name=name, channel=channel)
+
+
+def _when(task: Task, say: dict[str, str], zone: ZoneInfo, start: str, *, waits: bool) -> str:
+    timed = not any(gap.about == About.TIME for gap in task.gaps)
+    at = shown(task.scheduled_for, zone) if task.scheduled_for and timed else ""
+    if waits:
+        return f"{at}, {say['when_answered']}" if at else say["when_answered"]
+    return at or start
+
+
+def _how_often(task: Task, language: str) -> str:
+    """In English the rule in words; in another language the owner's own words."""
+    assert task.repeats is not None  # noqa: S101 - asked only then
+    clauses = task.request.clauses if task.request else ()
+    own = [each.text.strip() for each in clauses if each.became is Became.TIME]
+    return rhythm.in_words(task.repeats) if language == _DEFAULT or not own else ", ".join(own)
+
+
+# What is open -------------------------------------------------------------------------------------
+
+
+def numbered(tasks: Iterable[Task]) -> list[Task]:
+    """The tasks, each gap with its number on the card."""
+    made: list[Task] = []
+    count = 0
+    for task in tasks:
+        gaps = tuple(replace(gap, line=count + n) for n, gap in enumerate(task.gaps, 1))
+        count += len(gaps)
+        made.append(replace(task, gaps=gaps))
+    return made
+
+
+def open_lines(tasks: Sequence[Task]) -> tuple[OpenLine, ...]:
+    """What is open about the tasks of a card."""
+    text = next((task.request.text for task in tasks if task.request), "")
+    return tuple(_open(tasks, message_language(text)))
+
+
+def _open(tasks: Iterable[Task], language: str) -> Iterator[OpenLine]:
+    for n, (task, gap) in enumerate(((t, g) for t in tasks for g in t.gaps), 1):
+        question = gap_question(task, gap, language)
+        clause = task.request.clauses[gap.clause - 1].text if task.request else ""
+        yield OpenLine(gap.line or n, gap.about, question, gap.options, clause, task.id)
+
+
+def gap_question(task: Task, gap: Gap, language: str) -> str:
+    """The sentence that asks for what is open, in the language of the message."""
+    if gap.about == About.CONFIRM:
+        return _confirm_question(task, language)
+    if language == _DEFAULT and gap.question:
+        return gap.question
+    say = sentences(language)
+    clause = task.request.clauses[gap.clause - 1].text.strip() if task.request else ""
+    parts = [say[f"ask_{gap.about}"]]
+    parts += [say["about"].format(clause)] if clause else []
+    return " ".join(parts)
+
+
+def _confirm_question(task: Task, language: str) -> str:
+    """Whether it is meant to go out, with the words that hold it back and what it depends on."""
+    say = sentences(language)
+    limits = {kind: [c.words for c in task.conditions if c.kind is kind] for kind in ConditionKind}
+    held = held_sentence(task.veto, language) if task.veto else ""
+    names = list(dict.fromkeys(each.recipient for each in task.delivery if each.recipient))
+    asked = say["to_whom"].format(f" {say['and']} ".join(names)) if names else say["go_ahead"]
+    if limits[ConditionKind.AFTER_OK]:
+        asked = say["ask_ok"]
+    elif limits[ConditionKind.ONLY_IF]:
+        asked = say["ask_only_if"].format("; ".join(limits[ConditionKind.ONLY_IF]))
+    return f"{held} {asked}".strip()

@@ -1,0 +1,56 @@
+"""A rule about a contact that the owner's own words ask for: a proposal, until it is accepted."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Final, cast
+
+from remit.model.codec import JsonMap, text_of
+from remit.model.quiet import QuietTimes
+from remit.model.review import CONTACT_RULE, Review
+from remit.model.status import Reason, Status
+from remit.model.task import Task
+
+RULE: Final = "rule"  # who does a task that only puts a rule into the contact book
+_CONTEXT: Final = "contact_rule"
+
+
+@dataclass(frozen=True, slots=True)
+class ContactRule:
+    """Somebody gets nothing at these times."""
+
+    name: str
+    quiet: QuietTimes
+
+    @property
+    def context(self) -> JsonMap:
+        """As the task that proposes it keeps it."""
+        return {_CONTEXT: {"name": self.name, "quiet": [*self.quiet.texts]}}
+
+    @property
+    def digest(self) -> str:
+        """What exactly is accepted."""
+        return hashlib.sha256(text_of(self.context).encode()).hexdigest()
+
+
+def rule_of(task: Task) -> ContactRule | None:
+    """The rule that a task proposes; None if it proposes none."""
+    kept = task.context.get(_CONTEXT)
+    if task.assigned_agent != RULE or not isinstance(kept, dict):
+        return None
+    texts = cast("list[str]", kept["quiet"])
+    return ContactRule(str(kept["name"]), QuietTimes.of(texts))
+
+
+def rule_review(task: Task, rule: ContactRule, sentence: str = "") -> Review:
+    """The owner wished for a rule. What is accepted is bound by a hash."""
+    times = ", ".join(rule.quiet.texts)
+    return Review(
+        task_id=task.id,
+        key=f"{task.round}:rule:{rule.digest}",
+        reason=Reason.APPROVAL,
+        question=sentence or f"Shall this be a rule from now on: {rule.name} gets nothing {times}?",
+        evidence=f"contacts.yaml, {rule.name}: quiet: {times}",
+        about=CONTACT_RULE,
+        digest=rule.digest,
+        resume_to=Status.RUNNING,
+    )

@@ -1,0 +1,16 @@
+"""What the limits of a task say, in words: shown wherever the task is."""
+
+from collections.abc import Iterator
+
+from remit.model.task import Task
+from remit.model.veto import veto_sentence
+
+
+def limit_sentences(task: Task) -> Iterator[str]:
+    """What the owner's words allow, and what they hold back."""
+    for each in task.conditions:
+        yield f"Limit: {each.words}."
+    waits = [half for gap in task.gaps for half in gap.waits]
+    reaches_others = any(each.recipient for each in (*task.delivery, *waits))
+    if task.veto and reaches_others:
+        yield f"{veto_sentence(task.veto)} So nobody else gets it without your word."

@@ -1,0 +1,102 @@
+"""What a message depends on is looked up before anything is sent; anything but a yes sends nothing.
+
+The brain answers yes, no or unknown and says where it knows that from. Without a brain the owner is
+asked at each run.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import partial
+from typing import Final
+
+from remit.model.condition import Condition
+from remit.model.outcome import Done, Outcome, Wait
+from remit.model.plan import Item, Plan
+from remit.model.reply import Memory
+from remit.model.review import Answered, Review
+from remit.model.task import Task
+from remit.ports import Steps
+from remit.review import ask
+from remit.run.rooms import Rooms
+from remit.run.work import Errand, work
+
+_STEP: Final = "check_condition"
+_ANSWER: Final = re.compile(
+    r"^[ \t>*_]*ANSWER:[ \t*_]*(yes|no|unknown)\b[ \t*_.:,;–—-]*(.*)$", re.IGNORECASE | re.MULTILINE
+)
+_ORDER: Final = (
+    "Find out whether this holds now, and do nothing else: “{0}”. Your owner said it in: “{1}”. "
+    "If you cannot look it up, it is unknown; do not guess. End with one line of this form:\n"
+    "ANSWER: yes, no or unknown; then where you know it from"
+)
+_MOST_SOURCE: Final = 200  # characters
+
+
+class Holds(StrEnum):
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    holds: Holds
+    source: str
+
+
+async def unmet_condition(rooms: Rooms, steps: Steps) -> Outcome | None:
+    """How the run ends because something does not hold; None if it may go on."""
+    for place, condition in enumerate(steps.task.only_if):
+        found = await _observed(place, condition, rooms, steps)
+        if isinstance(found, Review):
+            return Wait(found)
+        if found.holds is not Holds.YES:
+            return Done(_sentence(condition, found))
+    return None
+
+
+async def _observed(
+    place: int, condition: Condition, rooms: Rooms, steps: Steps
+) -> Observed | Review:
+    if not rooms.thinker.has_brain:
+        return await _asked(place, condition, steps)
+    errand = Errand(f"{_STEP}:{place}", f"condition:{place}:", partial(_errand, condition))
+    plan = Plan((Item(errand.of(steps.task).instructions),))
+    worked = await work(plan, Memory(), rooms, steps, errand)
+    return worked if isinstance(worked, Review) else read_answer(worked.reply.text)
+
+
+def _errand(condition: Condition, task: Task) -> Task:
+    """The task as the brain is told it: only what is to be found out."""
+    said = task.request.text if task.request else task.instructions
+    words = _ORDER.format(condition.words, said)
+    title = f"Does it hold: {condition.words}"[:120]
+    return replace(task, title=title, instructions=words, work=(), delivery=(), contract=None)
+
+
+async def _asked(place: int, condition: Condition, steps: Steps) -> Observed | Review:
+    """The owner's own word, if nobody else can know."""
+    question = ask.condition(steps.task, place, condition.words)
+    decision = await steps.decided(question.key)
+    if decision is None:
+        return question
+    yes = decision.answer is Answered.APPROVE
+    return Observed(Holds.YES if yes else Holds.NO, "you said so")
+
+
+def read_answer(reply: str) -> Observed:
+    """What a reply says: one line with a source, or nobody knows."""
+    found = _ANSWER.findall(reply)
+    if len(found) != 1:
+        return Observed(Holds.UNKNOWN, "the assistant gave no clear answer")
+    answer, source = Holds(found[0][0].lower()), " ".join(found[0][1].split())[:_MOST_SOURCE]
+    if answer is Holds.YES and not source:
+        return Observed(Holds.UNKNOWN, "the assistant named no source")
+    return Observed(answer, source or "the assistant named no source")
+
+
+def _sentence(condition: Condition, found: Observed) -> str:
+    """Why nothing was sent, in one line."""
+    how = "does not hold" if found.holds is Holds.NO else "could not be confirmed"
+    return f"Nothing was sent: “{condition.words}” {how} ({found.source})."

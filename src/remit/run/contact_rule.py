@@ -1,0 +1,18 @@
+"""A rule that the owner wished for is put into the contact book, once the owner has accepted it."""
+
+from remit.model.contact_rule import ContactRule, rule_review
+from remit.model.outcome import Done, Fail, Outcome, Wait
+from remit.model.review import Answered
+from remit.ports import Steps
+from remit.run.rooms import Rooms
+
+
+async def put_rule(rule: ContactRule, rooms: Rooms, steps: Steps) -> Outcome:
+    """Write exactly what was accepted; without a yes nothing is written."""
+    question = rule_review(steps.task, rule)
+    decision = await steps.decided(question.key)
+    if decision is None or decision.answer is not Answered.APPROVE:
+        return Wait(question)
+    if rooms.put_rule is None:
+        return Fail("There is no contact book here.")
+    return Done(await steps.do("put_rule", rooms.put_rule, rule))
