@@ -29,6 +29,7 @@ from tests.live.wire import Answer, Call
 
 PLACES = pytest.mark.parametrize("place", Place)
 READS: Final = RULES.splitlines()[0]
+JUDGES: Final = "Judge it by these rules and no others"
 WAYS: Final = ("whatsapp", "email")
 BOOK: Final = Book(Contact("you"), tuple(Way(name, name) for name in ("dashboard", *WAYS)))
 
@@ -52,6 +53,8 @@ class Agent(Vendor):
     def _decide(self, heard: wires.Heard) -> Order:
         if READS in heard.text:
             return self.reads()
+        if JUDGES in heard.text:  # what no check could decide: it cannot say, either
+            return _said("Hard to tell.")
         self.thought.append(heard)
         return self.thoughts.pop(0)
 

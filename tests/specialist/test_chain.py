@@ -134,7 +134,8 @@ def test_without_anybody_it_is_said_what_to_set_up() -> None:
     found = chain.follow([], [])
 
     assert isinstance(found, Exhausted)
-    assert "[specialists]" in found.why
+    assert "[specialists.NAME]" in found.why
+    assert "[brain]" in found.why
 
 
 def test_a_permission_goes_back_to_who_asked_for_it_without_end() -> None:
