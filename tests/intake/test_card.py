@@ -124,8 +124,8 @@ async def test_a_text_given_in_an_answer_is_shown_before_it_goes(tmp_path: Path)
         await world.say("Write to Bob on WhatsApp")
         (asked,) = await world.waiting()
         await world.decide(asked, Answered.ANSWER, '"See you at 5"')
-        await world.days(1)
         (card,) = await world.waiting()
+        await world.days(1)
         before = list(world.whatsapp.sent)
         await world.decide(card, Answered.APPROVE)
         await world.days(1)
@@ -223,3 +223,18 @@ async def test_a_line_of_the_card_is_changed_and_the_card_is_shown_again(
 
     assert (before, shown in again.evidence) == ([], True)
     assert [each.recipient for each in world.whatsapp.sent] == ["+1555", "+1777"]
+
+
+@pytest.mark.parametrize(("policy", "asks"), [("ask", True), ("allow", False), ("deny", False)])
+async def test_the_card_says_that_you_are_asked_only_if_you_are(
+    tmp_path: Path, policy: str, asks: bool
+) -> None:
+    book = ALLOWED.replace("allow", policy)
+    async with Talk(tmp_path, book=book) as world:
+        heard = await world.say('Send Bob "Hi" on WhatsApp')
+        await world.run()
+        asked = await world.waiting()
+    assert heard.card is not None
+
+    assert ("you are asked before it is sent" in card_lines(heard.card)) is asks
+    assert bool(asked) is asks

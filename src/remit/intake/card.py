@@ -28,6 +28,7 @@ from remit.model.veto import VetoCue, VetoKind, veto_sentence
 
 _DEFAULT: Final = "en"
 _UNKNOWN: Final = "?"
+_MOST_TOLD_BY: Final = 2_000  # characters that tell the language
 _MOST_SAID: Final = 500  # characters of a message
 
 
@@ -137,7 +138,7 @@ def _choices(card: Card) -> list[OpenLine]:
 
 def message_language(text: str) -> str:
     """The language in which the owner is answered; English if it is none that Remit reads."""
-    return language_of(tokenize(text)) or _DEFAULT
+    return language_of(tokenize(text[:_MOST_TOLD_BY])) or _DEFAULT
 
 
 @cache

@@ -7,6 +7,7 @@ from datetime import datetime
 from remit.errors import BadInput
 from remit.intake.book import FILE, OWNER, Contacts, Entry
 from remit.model.codec import Json, JsonMap, stamp
+from remit.model.condition import excludes
 from remit.model.delivery import Delivery
 from remit.model.ids import ReviewId
 from remit.model.permit import Permission, Reach, policy_of
@@ -76,12 +77,13 @@ def asks_first(
     """Whether the owner is asked before a message goes to somebody, as things stand now."""
     if delivery.recipient is None:
         return False
-    if task.veto or task.taint is not Taint.OWNER:
-        return True
     reach = contacts.find(delivery.recipient, delivery.channel)
     if not isinstance(reach, Reach):
         return True
-    return policy_of(reach, delivery.channel, standing) is not Policy.ALLOW
+    policy = policy_of(reach, delivery.channel, standing)
+    if policy is Policy.DENY or excludes(task.conditions, reach.name):
+        return False  # it is refused
+    return bool(task.veto) or task.taint is not Taint.OWNER or policy is Policy.ASK
 
 
 def _switched_on(tx: Tx, channel: str, now: datetime) -> int | None:

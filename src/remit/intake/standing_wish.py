@@ -18,6 +18,7 @@ from remit.language.phrases import Phrases
 from remit.model.contact_rule import ContactRule
 from remit.model.quiet import Quiet, QuietTimes
 
+_MAX_CHARS: Final = 200
 _HOUR: Final = re.compile(r"[01]?\d|2[0-4]")
 _MINUTE: Final = re.compile(r"[0-5]\d")
 _NIGHT: Final = ("22:00", "07:00")
@@ -41,6 +42,8 @@ class _Found:
 
 def find_standing_wish(text: str, book: Book) -> ContactRule | None:
     """The wish that a whole message is; None if it says anything else."""
+    if len(text) > _MAX_CHARS:
+        return None
     message = MessageWords(text, book)
     for code in LANGUAGES:
         found = _read(message, code)
