@@ -5,7 +5,7 @@ from typing import Final
 
 from remit.cli.out import Ink
 from remit.model.delivery import Delivery
-from remit.model.review import FIX, LESSON, MERGE, RESTORED, WORK, Answered, Review
+from remit.model.review import FIX, INTENDED, LESSON, MERGE, RESTORED, WORK, Answered, Review
 from remit.model.status import Status
 from remit.model.task import Task
 
@@ -51,6 +51,8 @@ _MEANT: Final = {
     (WORK, Answered.DROP): "take it unproven",
     (LESSON, Answered.APPROVE): "put it in",
     (LESSON, Answered.DROP): "leave it out, and do not propose it for 30 days",
+    (INTENDED, Answered.APPROVE): "it is intended",
+    (INTENDED, Answered.DROP): "it is not, have it fixed",
     (FIX, Answered.APPROVE): "fix it",
     (FIX, Answered.DECLINE): "leave it",
     (RESTORED, Answered.APPROVE): "run it once",

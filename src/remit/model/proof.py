@@ -13,6 +13,7 @@ class Proof(StrEnum):
     NONE = "none"  # nothing says how one would tell
     OPEN = "open"  # the checks are to come, or have failed and it is not over
     VERIFIED = "verified"
+    PARTLY = "partly"  # every check passed, but not all tests were run
     PENDING = "pending"  # what could be checked is good; the rest is checked later
     ADVISORY = "advisory"  # no check can decide; its owner reads it
     UNPROVEN = "unproven"  # its owner took it although the checks did not pass
@@ -41,7 +42,17 @@ def proof_of(task: Task) -> Proof:
             return Proof.OPEN
         late = verdict is not None and _failed_late(task.contract, verdict)
         return Proof.REFUTED if late else Proof.UNPROVEN
-    return Proof.PENDING if verdict.overall is Overall.PENDING else Proof.VERIFIED
+    passed = Proof.PARTLY if verdict.partial else Proof.VERIFIED
+    return Proof.PENDING if verdict.overall is Overall.PENDING else passed
+
+
+def partly_verified(verdict: Verdict) -> str:
+    """How much was verified where not all tests were run; else nothing."""
+    found = verdict.partial
+    if found is None:
+        return ""
+    of = f" of {found.of:,}" if found.of is not None else ""
+    return f"partly verified, {found.ran:,}{of} tests"
 
 
 def _failed_late(contract: Contract, verdict: Verdict) -> bool:

@@ -47,12 +47,14 @@ ABOUT: Final[dict[str, tuple[Answered, ...]]] = {
     "merge": (_APPROVE, _BACK, _DROP, _DECLINE),
     "work": (_BACK, _ARRIVED, _DROP, _DECLINE),
     "fix": (_APPROVE, _DECLINE),
+    "intended": (_APPROVE, _DROP, _DECLINE),
     "lesson": (_APPROVE, _DROP, _DECLINE),
     "restored": (_APPROVE, _DECLINE),
 }
 
 WORK: Final = "work"  # everybody who could do it has tried
 MERGE: Final = "merge"  # `merge:<branch>`: proven work, on its way to the owner's own folder
+INTENDED: Final = "intended"  # `intended:…`: tests that the work changed; was that meant
 FIX: Final = "fix"  # what was checked when its group ended failed; shall it be mended
 LESSON: Final = "lesson"  # `lesson:<key>`: a change of the owner's own rules or guidelines
 RESTORED: Final = "restored"  # it may have run before a backup was restored
@@ -81,7 +83,7 @@ class Review:
     resume_to: Status
     evidence: str = ""
     # The delivery, or `call:…`, `send:…`, `budget`, `merge:…`, `work`, `fix`, `lesson:…`,
-    # `restored`.
+    # `intended:…`, `restored`.
     about: str | None = None
     digest: str | None = None  # what exactly would be approved
     id: ReviewId | None = None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from remit.model.review import FIX, LESSON, MERGE, RESTORED, SEND, WORK, Answered, Review
+from remit.model.review import FIX, INTENDED, LESSON, MERGE, RESTORED, SEND, WORK, Answered, Review
 from remit.model.status import Reason
 
 
@@ -22,6 +22,7 @@ class Kind(StrEnum):
     UNPROVEN = "unproven"  # the work does not meet its contract
     WORK = "work"  # everybody who could do it has tried
     MERGE = "merge"  # may proven work go into the owner's own folder
+    INTENDED = "intended"  # was a change of tests meant
     LESSON = "lesson"  # may the owner's own rules or guidelines be changed
     MEND = "mend"  # what was checked when its group ended failed; shall it be fixed
     RESTORED = "restored"  # it may have run before a backup was restored
@@ -65,6 +66,7 @@ _OTHER_WAY: Final = Act(_A.BACK, "Try again", "repeat", "r", "What shall be diff
 _MYSELF: Final = Act(_A.ARRIVED, "I did it myself", "check", "m")
 _UNCHECKED: Final = Act(_A.DROP, "Take it unproven", "back", "o", "Why, for the record", needs=True)
 _APART: Final = Act(_A.DROP, "Leave on branch", "back", "o")
+_NOT_MEANT: Final = Act(_A.DROP, "Not intended, fix it", "back", "o")
 _UNLEARNED: Final = Act(_A.DROP, "Leave it out", "back", "o")
 _LEAVE: Final = Act(_A.DECLINE, "Leave it", "x", "x", "Why, if you like", danger=True)
 _ANSWER: Final = Act(_A.ANSWER, "Answer", "send")
@@ -81,6 +83,9 @@ SORTS: Final[Mapping[Kind, Sort]] = {
     Kind.UNPROVEN: Sort("shield", (Act(_A.APPROVE, "Accept as it is", "check"), _BACK, _DECLINE)),
     Kind.WORK: Sort("shield", (_OTHER_WAY, _MYSELF, _UNCHECKED, _DECLINE)),
     Kind.MERGE: Sort("repeat", (Act(_A.APPROVE, "Merge it", "check"), _BACK, _APART, _DECLINE)),
+    Kind.INTENDED: Sort(
+        "shield", (Act(_A.APPROVE, "It is intended", "check"), _NOT_MEANT, _DECLINE)
+    ),
     Kind.LESSON: Sort("history", (Act(_A.APPROVE, "Put it in", "check"), _UNLEARNED, _DECLINE)),
     Kind.MEND: Sort("shield", (Act(_A.APPROVE, "Fix it", "check"), _LEAVE), "bad"),
     Kind.RESTORED: Sort("history", (Act(_A.APPROVE, "Run it once", "check"), _LEAVE)),
@@ -104,6 +109,7 @@ _OF_ABOUT: Final = {
     "budget": Kind.BUDGET,
     MERGE: Kind.MERGE,
     FIX: Kind.MEND,
+    INTENDED: Kind.INTENDED,
     LESSON: Kind.LESSON,
     RESTORED: Kind.RESTORED,
 }
@@ -118,6 +124,7 @@ _WHY: Final = {
     Kind.UNPROVEN: "The work does not meet its contract, and its fixes are used up.",
     Kind.WORK: "Everybody who can do this has tried, and it is not proven.",
     Kind.MERGE: "What others wrote comes into your folder only with your yes.",
+    Kind.INTENDED: "Tests that judge the work change only with your yes.",
     Kind.LESSON: "Your rules and guidelines change only with your yes.",
     Kind.MEND: "What was merged failed as a whole; it is fixed only with your yes.",
     Kind.RESTORED: "What may have run before a restore runs again only with your yes.",
