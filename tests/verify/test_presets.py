@@ -235,7 +235,7 @@ def test_settings_come_before_project_json_before_what_is_seen(
 
 
 def _read(reader: str, report: bytes = b"", output: str = "") -> list[tuple[str, str]] | None:
-    cases = reports.read_cases(reader, report, output, "/work/shop")
+    cases = reports.read_cases(reader, report, output, "/data/shop")
     return (
         None if cases is None else [(reports.headline(each), each.outcome.value) for each in cases]
     )
@@ -244,12 +244,12 @@ def _read(reader: str, report: bytes = b"", output: str = "") -> list[tuple[str,
 XML = b"""<testsuites><testsuite tests="99" name="pytest">
 <testcase classname="tests.test_a" name="one" file="tests/test_a.py" line="3"/>
 <testcase classname="tests.test_a" name="two" file="tests/test_a.py" line="6"><failure message="no">
-/work/shop/tests/test_a.py:9: AssertionError</failure></testcase>
+/data/shop/tests/test_a.py:9: AssertionError</failure></testcase>
 <testcase name="three"><skipped/></testcase></testsuite></testsuites>"""
 JEST = {
     "testResults": [
         {
-            "name": "/work/shop/src/a.test.js",
+            "name": "/data/shop/src/a.test.js",
             "assertionResults": [
                 {"status": "passed", "fullName": "adds"},
                 {"status": "pending", "fullName": "later"},
@@ -260,17 +260,17 @@ JEST = {
                 },
             ],
         },
-        {"name": "/work/shop/b.test.js", "status": "failed", "message": "cannot load"},
+        {"name": "/data/shop/b.test.js", "status": "failed", "message": "cannot load"},
     ]
 }
 MOCHA = {
     "stats": {},
-    "passes": [{"fullTitle": "adds", "file": "/work/shop/test/a.js"}],
+    "passes": [{"fullTitle": "adds", "file": "/data/shop/test/a.js"}],
     "failures": [
         {
             "fullTitle": "is",
-            "file": "/work/shop/test/a.js",
-            "err": {"message": "no", "stack": "no\n    at /work/shop/test/a.js:4:2"},
+            "file": "/data/shop/test/a.js",
+            "err": {"message": "no", "stack": "no\n    at /data/shop/test/a.js:4:2"},
         }
     ],
     "pending": [{"fullTitle": "later"}],
@@ -307,7 +307,7 @@ test_off (tests.test_a.Sums.test_off) ... FAIL
 FAIL: test_off (tests.test_a.Sums.test_off)
 ------
 Traceback (most recent call last):
-  File "/work/shop/tests/test_a.py", line 9, in test_off
+  File "/data/shop/tests/test_a.py", line 9, in test_off
 AssertionError: 1 != 2
 
 ------
@@ -336,7 +336,7 @@ Ran 2 tests in 0.000s
                 ("src/a.test.js adds", "passed"),
                 ("src/a.test.js later", "skipped"),
                 ("src/a.test.js:7 is: no", "failed"),
-                ("b.test.js /work/shop/b.test.js: cannot load", "failed"),
+                ("b.test.js /data/shop/b.test.js: cannot load", "failed"),
             ],
         ),
         (

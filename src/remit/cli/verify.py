@@ -75,24 +75,14 @@ def verify(  # noqa: PLR0913 - one flag a line, as they stand in the help
     before = commit or _head(where)
     changed = _changed(where, files or [], before)
     wanted = _read(contract) if contract else _drafted(where, changed, before)
-    terms = Terms(
-        commit,
-        tuple(escape(each) for each in intended or ()),
-        also=_within(contract, where),
-        before=before,
-        whole=not quick,
-    )
+    may_change = tuple(escape(each) for each in intended or ())
+    also = _within(contract, where)
+    terms = Terms(commit, may_change, also=also, before=before, whole=not quick)
     chosen = _project(where, seconds)
     work = _Work(where, wanted, terms, chosen, changed, quiet=json, late=all_)
     verdict = asyncio.run(work.verify())
     if json:
-        tests: list[Json] = [_counts(each) for each in verdict.findings if each.ran is not None]
-        told: JsonMap = {
-            "verificationContract": s3_contract(wanted),
-            "verificationResults": s3_results(verdict),
-            "tests": tests,
-        }
-        out.emit(told)
+        out.emit(_as_json(wanted, verdict))
     else:
         _tell(wanted, verdict)
     return codes.DONE if verdict.passed else codes.FAILED
@@ -245,6 +235,15 @@ def _tell(contract: Contract, verdict: Verdict) -> None:
     out.line(Ink(report.summary(verdict), style))
     if partly and verdict.passed:
         out.line(Ink(f"{partly[:1].upper()}{partly[1:]}.", style))
+
+
+def _as_json(contract: Contract, verdict: Verdict) -> JsonMap:
+    tests: list[Json] = [_counts(each) for each in verdict.findings if each.ran is not None]
+    return {
+        "verificationContract": s3_contract(contract),
+        "verificationResults": s3_results(verdict),
+        "tests": tests,
+    }
 
 
 def _counts(finding: Finding) -> JsonMap:

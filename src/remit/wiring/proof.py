@@ -179,18 +179,11 @@ async def verifier(
         workspace=Path(tree.folder),
     )
     sandbox = Sandbox(Limits(seconds=chosen.time_limit, memory=chosen.memory))
-    also = (f".remit/{RULES}",)
     agreed = {each.path: each.digest for each in intended}
-    may_change = _asked_to_change(task)
+    may_change, also = _asked_to_change(task), (f".remit/{RULES}",)
     terms = Terms(base=tree.base, may_change=may_change, also=also, intended=agreed)
-    check = command.CommandCheck(
-        ways,
-        sandbox,
-        ground.clock,
-        terms=terms,
-        redact=ground.redact,
-        kept=ground.settings.home / KEPT_RUNS,
-    )
+    kept, redact = ground.settings.home / KEPT_RUNS, ground.redact
+    check = command.CommandCheck(ways, sandbox, ground.clock, terms=terms, redact=redact, kept=kept)
 
     def lacks(activity: str) -> str | None:
         way = ways.of(activity) if activity in ACTIVITIES else None
