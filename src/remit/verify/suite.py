@@ -48,7 +48,7 @@ class Suite:
         if work.guard.refused:
             return Judged(Result.FAIL, ". ".join(work.guard.refused) + ".")
         judge = SuiteJudge(self._runner, self._terms, self._kept, work, way)
-        about = _about(pattern, changed or tuple(work.original))
+        about = files_called(pattern, changed or tuple(work.original))
         first, sentence = Judged(Result.SKIPPED), ""
         if pattern is not None and not about:
             first = await judge.named(pattern, demanded=demanded)
@@ -78,7 +78,7 @@ def _joined(whole: Judged, first: Judged, sentence: str) -> Judged:
     return replace(whole, result=Result.FAIL, error=whole.note, note="")
 
 
-def _about(pattern: str | None, changed: Collection[str]) -> tuple[str, ...]:
+def files_called(pattern: str | None, changed: Collection[str]) -> tuple[str, ...]:
     """The changed files that a pattern means by their name; all of them without one."""
     if pattern is None:
         return tuple(changed)
