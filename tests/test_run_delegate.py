@@ -11,6 +11,7 @@ from remit.brain.absent import NoBrain
 from remit.brain.think import Thinker
 from remit.deliver.courier import Courier
 from remit.model.contract import (
+    ChangedTest,
     Contract,
     ContractType,
     Criterion,
@@ -106,7 +107,7 @@ class Shopfloor:
         desk = Desk(shops, names, trees, self.clock)
         verifier = Verifier({"unit-test": IsTwo()})
 
-        async def checks(_: Task, __: Worktree) -> Verifier:
+        async def checks(_: Task, __: Worktree, ___: tuple[ChangedTest, ...]) -> Verifier:
             return verifier
 
         bench = Bench(desk, checks, self._real, self._now, self._put_off, self._owe)

@@ -68,6 +68,44 @@ async def test_a_test_that_the_owner_names_may_be_changed(shop: Opens) -> None:
         assert "€" in house.text("tests/test_price.py")
 
 
+def _with_sign() -> tuple[str, dict[str, str]]:
+    """Euros with their sign, and the tests that say so."""
+    tests = {name: text for name, text in FILES.items() if name.startswith("tests/")}
+    sign = {name: text.replace(" EUR", " €") for name, text in tests.items()}
+    return GOOD.replace('"EUR"', '"€"'), sign
+
+
+async def test_a_change_of_tests_is_asked_about_once_and_counts_with_a_yes(shop: Opens) -> None:
+    text, tests = _with_sign()
+    async with shop(ada=[turn(text, write=tests)]) as house:
+        await house.order()
+
+        review = await house.question()
+        assert review.options == (Answered.APPROVE, Answered.DROP, Answered.DECLINE)
+        assert "Is this change of tests/test_checkout.py, tests/test_price.py" in review.question
+        assert "tests/test_checkout.py:5 test_checkout_adds_up" in review.question
+        assert '+    assert written(1999) == "19.99 €"' in review.evidence
+        assert "shop/price.py" not in review.evidence
+
+        task = await settle(house, await house.say(Answered.APPROVE))
+        assert results(task)["unit-test"] is Result.PASS
+        assert "€" in house.text("tests/test_price.py")
+        assert len(house.hands["ada"].told) == 1
+
+
+async def test_a_change_of_tests_that_is_not_intended_goes_back(shop: Opens) -> None:
+    text, tests = _with_sign()
+    before = {name: FILES[name] for name in tests}
+    async with shop(ada=[turn(text, write=tests), turn(GOOD, write=before)]) as house:
+        await house.order()
+
+        task = await settle(house, await house.say(Answered.DROP))
+
+        assert "the change of these tests is not intended" in house.hands["ada"].told[-1]
+        assert results(task)["unit-test"] is Result.PASS
+        assert house.text() == GOOD
+
+
 async def test_who_turns_the_linter_off_gains_nothing(shop: Opens) -> None:
     lax = FILES["pyproject.toml"].replace('select = ["E", "F", "I"]', "select = []")
     async with shop(ada=[turn(UNTIDY, write={"pyproject.toml": lax})]) as house:
@@ -86,7 +124,7 @@ async def test_who_writes_himself_other_rules_gains_nothing_and_it_is_told(shop:
         assert "unit-test" in house.hands["ben"].told[0]
         assert task.verdict is not None
         assert results(task)["unit-test"] is Result.PASS
-        noted = [each.error or "" for each in task.verdict.findings if each.result is Result.PASS]
+        noted = [each.note or "" for each in task.verdict.findings if each.result is Result.PASS]
         assert all(".remit/activities.yml" in note for note in noted)
 
 

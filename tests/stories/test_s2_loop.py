@@ -56,7 +56,7 @@ async def test_three_fixes_are_enough_then_another_mends_it(shop: Opens) -> None
         (told,) = house.hands["ben"].told
         assert "ada worked on this before (failure)" in told
         assert "shop/price.py" in told
-        assert "pytest ended with exit code 1" in told
+        assert "of 2 tests failed" in told
         assert results(task)["unit-test"] is Result.PASS
         assert house.text() == GOOD
 
@@ -302,7 +302,7 @@ async def test_the_brain_works_on_the_files_and_is_told_all_again_when_it_failed
         again = brain.heard[2]
         assert "Add a currency option" in again
         assert "## Verification Contract" in again
-        assert "pytest ended with exit code 1" in again
+        assert "of 2 tests failed" in again
 
 
 async def test_what_the_brain_thinks_as_a_specialist_is_paid_for_by_its_task(shop: Opens) -> None:

@@ -10,10 +10,12 @@ from remit.model.contract import Criterion, Evidence, Finding, Result
 from remit.model.status import Status
 from remit.testing import START, FrozenClock
 from remit.verify import command, project
-from remit.verify.command import CommandCheck, Terms
+from remit.verify.command import CommandCheck
 from remit.verify.limits import Limits
-from remit.verify.presets import Way
+from remit.verify.runners import Way
 from remit.verify.sandbox import Sandbox
+from remit.verify.suite_runs import Choice, words
+from remit.verify.suite_terms import Terms
 from tests.model.lifecycle_checks import task_in
 from tests.verify import workshop
 from tests.verify.workshop import SMALL, check, found
@@ -31,9 +33,11 @@ def repo(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("activity", ["typecheck", "lint", "unit-test"])
 async def test_good_work_passes(activity: str, repo: Path) -> None:
-    assert await found(repo, activity) == Finding(
-        activity, Result.PASS, started_at=START, ended_at=START
-    )
+    seen = await found(repo, activity)
+
+    assert (seen.result, seen.error, seen.started_at) == (Result.PASS, None, START)
+    if activity == "unit-test":
+        assert (seen.note, seen.ran, seen.of) == ("1 test passed.", 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +57,8 @@ async def test_bad_work_fails_and_the_error_says_where(
 
     assert seen.result is Result.FAIL
     assert said in (seen.error or "")
-    assert "ended with exit code 1" in (seen.error or "")
+    ended = "1 of 1 test failed." if activity == "unit-test" else "ended with exit code 1"
+    assert ended in (seen.error or "")
 
 
 async def test_the_same_failure_has_the_same_error(repo: Path) -> None:
@@ -73,11 +78,19 @@ async def test_a_check_leaves_the_workspace_as_it_was(repo: Path) -> None:
     assert workshop.seen(repo) == before
 
 
-async def test_the_pattern_chooses_the_tests(repo: Path) -> None:
+async def test_the_pattern_chooses_the_tests_that_run_first_and_never_the_only_ones(
+    repo: Path,
+) -> None:
     workshop.write(repo, {"tests/test_bad.py": "def test_other() -> None:\n    assert False\n"})
 
-    assert (await found(repo, "unit-test", "add")).result is Result.PASS
-    assert (await found(repo, "unit-test", "other")).result is Result.FAIL
+    one, other = await found(repo, "unit-test", "add"), await found(repo, "unit-test", "other")
+    assert "1 of 2 tests failed." in (one.error or "")
+    assert "1 of 1 test failed (tests called other)." in (other.error or "")
+
+    quick = check(repo, terms=Terms(whole=False))
+    some = await quick.prove(Criterion("unit-test", "Tests", "add"), str(repo))
+    assert (some.result, some.note) == (Result.PASS, "1 test passed (tests called add).")
+    assert some.is_partial
 
 
 async def test_a_pattern_that_matches_no_test_fails(repo: Path) -> None:
@@ -134,26 +147,26 @@ async def test_a_pattern_is_a_name_or_it_is_refused(pattern: str, repo: Path) ->
 def test_a_pattern_stays_part_of_one_word(pattern: str) -> None:
     way = Way(("tool", "--only={pattern}", "end"), "tool")
 
-    assert command.words(way, pattern) == ("tool", f"--only={pattern}", "end")
+    assert words(way, Choice(name=pattern)) == ("tool", f"--only={pattern}", "end")
 
 
 def test_a_pattern_that_stands_alone_cannot_become_an_option() -> None:
     way = Way(("cargo", "test", "{pattern}"), "cargo")
 
     with pytest.raises(BadInput, match="would be read as an option"):
-        command.words(way, "--help")
+        words(way, Choice(name="--help"))
 
 
 def test_a_tool_that_reads_expressions_is_given_the_letters() -> None:
     way = Way(("vitest", "--testNamePattern={regex}"), "vitest")
 
-    assert command.words(way, "a.b|.*") == ("vitest", r"--testNamePattern=a\.b\|\.\*")
+    assert words(way, Choice(name="a.b|.*")) == ("vitest", r"--testNamePattern=a\.b\|\.\*")
 
 
 def test_without_a_pattern_its_word_is_left_out() -> None:
     way = Way(("pytest", "-k{pattern}", "--junitxml={report}"), "pytest")
 
-    assert command.words(way, None) == ("pytest", "--junitxml=/tmp/report")
+    assert words(way) == ("pytest", "--junitxml=/tmp/report")
 
 
 async def test_words_of_the_settings_are_run_as_they_are_and_by_no_shell(repo: Path) -> None:
@@ -164,12 +177,27 @@ async def test_words_of_the_settings_are_run_as_they_are_and_by_no_shell(repo: P
     assert seen.result is Result.PASS
 
 
-async def test_a_pattern_that_the_configured_words_have_no_place_for_is_refused(repo: Path) -> None:
+async def test_words_of_the_owner_that_choose_no_tests_run_them_all_and_say_so(repo: Path) -> None:
     given = {"unit-test": ("true",)}
 
     seen = await check(repo, given=given).prove(Criterion("unit-test", "Tests", "add"), str(repo))
 
-    assert "the settings has no {pattern}" in (seen.error or "")
+    assert seen.result is Result.PASS
+    assert seen.note == (
+        "It does not say how many tests ran. No test is called add, so all tests ran."
+    )
+
+
+@pytest.mark.parametrize(
+    ("says", "result"), [("Ran 0 tests in 0s", Result.FAIL), ("3 passing", Result.PASS)]
+)
+async def test_a_count_that_a_command_prints_is_read(says: str, result: Result, repo: Path) -> None:
+    given = {"unit-test": ("echo", says)}
+
+    seen = await check(repo, given=given).prove(Criterion("unit-test", "Tests"), str(repo))
+
+    assert seen.result is result
+    assert (seen.ran == 3) is (result is Result.PASS)
 
 
 async def test_words_with_a_report_but_no_pattern_are_searched_for_it(repo: Path) -> None:
@@ -319,12 +347,14 @@ async def test_a_test_that_was_weakened_is_used_as_it_was_and_told(repo: Path) -
 
 
 async def test_good_work_passes_though_a_test_was_touched_and_that_is_told(repo: Path) -> None:
+    workshop.write(repo, {"tests/test_more.py": "def test_more() -> None: ...\n"})
+    workshop.commit(repo)
     (repo / "tests/test_calc.py").unlink()
 
     seen = await _guarded(repo)
 
     assert seen.result is Result.PASS
-    assert "tests/test_calc.py (deleted)" in (seen.error or "")
+    assert "tests/test_calc.py (deleted)" in (seen.note or "")
 
 
 @pytest.mark.parametrize(("right", "result"), [("5", Result.PASS), ("6", Result.FAIL)])
@@ -340,8 +370,8 @@ async def test_a_test_that_was_added_to_an_old_file_is_run_too(
     new = await checks.prove(Criterion("unit-test", "Tests", "more"), str(repo))
 
     assert (every.result, new.result) == (result, result)
-    assert ("as the work left it" in (every.error or "")) is (result is Result.FAIL)
-    assert "tests/test_calc.py (changed)" in (every.error or "")
+    assert ("As the work left it" in (every.error or "")) is (result is Result.FAIL)
+    assert "tests/test_calc.py (changed)" in (every.error or every.note or "")
 
 
 async def test_who_was_asked_to_change_tests_may(repo: Path) -> None:
@@ -389,7 +419,7 @@ async def test_how_work_is_checked_is_read_from_before_the_work(repo: Path) -> N
     seen = await _guarded(repo)
 
     assert seen.result is Result.FAIL
-    assert "pytest ended with exit code 1" in (seen.error or "")
+    assert "1 of 1 test failed" in (seen.error or "")
 
 
 def test_the_limits_are_all_told_to_the_kernel() -> None:

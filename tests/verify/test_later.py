@@ -11,6 +11,7 @@ from remit.model.contract import (
     Verdict,
 )
 from remit.verify import flaky, report, said
+from remit.verify.suite_terms import Judged
 
 
 @pytest.mark.parametrize(
@@ -26,14 +27,15 @@ async def test_what_wavers_must_pass_three_times_in_a_row(
 ) -> None:
     left = list(runs)
 
-    async def once() -> tuple[Result, str]:
-        return (Result.PASS, "") if left.pop(0) == "p" else (Result.FAIL, "it fell over")
+    async def once() -> Judged:
+        passes = left.pop(0) == "p"
+        return Judged(Result.PASS) if passes else Judged(Result.FAIL, "it fell over")
 
-    found = await flaky.settle(once)
+    found, often = await flaky.settle(once)
 
-    assert (found[0], found[2]) == (result, attempts)
+    assert (found.result, often) == (result, attempts)
     if runs == "ppf":
-        assert found[1] == "It passed 2 of 3 times in a row. it fell over"
+        assert found.error == "It passed 2 of 3 times in a row. it fell over"
 
 
 def test_what_differs_from_run_to_run_is_left_out_of_an_error() -> None:

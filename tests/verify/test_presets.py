@@ -9,9 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.errors import BadInput
+from remit.model import test_files
 from remit.model.contract import Criterion, Result
-from remit.verify import guarded, junit, presets, project
-from remit.verify.presets import Lacking, Way
+from remit.specialist.changes import Change, Kind, Snapshot
+from remit.verify import presets, project, project_files, reports, suite_terms
+from remit.verify.reports import CaseResult, Outcome
+from remit.verify.runners import Lacking, Way
+from remit.verify.suite_terms import Terms
 from remit.verify.toolchain import Toolchain
 from tests.verify import workshop
 from tests.verify.workshop import check
@@ -21,6 +25,10 @@ TOOLS = (
     *("vitest", "jest", "playwright", "go", "cargo"),
 )
 
+PYTEST = (
+    "python -I -c -q -p no:cacheprovider --continue-on-collection-errors --maxfail=0"
+    " -o junit_family=xunit1 --junitxml={report} -k{pattern}"
+)
 RUFF = "ruff check --no-fix --no-cache --output-format=concise ."
 MYPY_FILES = '[tool.mypy]\nfiles = ["src"]\n'
 
@@ -50,17 +58,17 @@ def package(scripts: dict[str, str], **needs: str) -> str:
         (
             {"tests/unit/test_a.py": "", "pyproject.toml": ""},
             "unit-test",
-            "python -m pytest -q -p no:cacheprovider --junitxml={report} -k{pattern}",
+            f"{PYTEST} {{files}}",
         ),
         (
             {"e2e/test_a.py": "", "pytest.ini": "", "setup.py": ""},
             "unit-test",
-            "python -m pytest -q -p no:cacheprovider --junitxml={report} -k{pattern} --ignore=e2e",
+            f"{PYTEST} --ignore=e2e {{files}}",
         ),
         (
             {"e2e/test_a.py": "", "pytest.ini": "", "setup.py": ""},
             "e2e",
-            "python -m pytest -q -p no:cacheprovider --junitxml={report} -k{pattern} e2e",
+            f"{PYTEST} {{files}}",
         ),
         ({"package.json": package({"lint": "x"})}, "lint", "npm run --silent lint"),
         ({"package.json": package({"types": "x"})}, "typecheck", "npm run --silent types"),
@@ -71,21 +79,21 @@ def package(scripts: dict[str, str], **needs: str) -> str:
         (
             {"package.json": package({}, vitest="1")},
             "unit-test",
-            "vitest run --reporter=junit --outputFile={report} --testNamePattern={regex}",
+            "vitest run --reporter=json --outputFile={report} --testNamePattern={regex} {files}",
         ),
         (
             {"package.json": package({"test": "jest"})},
             "unit-test",
-            "jest --ci --json --outputFile={report} --testNamePattern={regex}",
+            "jest --ci --json --outputFile={report} --testNamePattern={regex} {files}",
         ),
         (
             {"package.json": package({}, a="1"), "playwright.config.ts": ""},
             "e2e",
             "playwright test --reporter=line --grep={regex}",
         ),
-        ({"go.mod": ""}, "unit-test", "go test -json -count=1 -run={regex} ./..."),
+        ({"go.mod": ""}, "unit-test", "go test -json -count=1 -run={regex} {files}"),
         ({"go.mod": ""}, "lint", "go vet ./..."),
-        ({"Cargo.toml": ""}, "unit-test", "cargo test --offline {pattern}"),
+        ({"Cargo.toml": ""}, "unit-test", "cargo test --offline --no-fail-fast {pattern}"),
         ({"Cargo.toml": ""}, "lint", "cargo clippy --offline --quiet -- -Dwarnings"),
     ],
 )  # fmt: skip
@@ -94,10 +102,11 @@ def test_a_repository_shows_how_it_is_checked(
 ) -> None:
     repo = workshop.write(tmp_path / "repo", files)
 
-    way = presets.detect(repo, Toolchain(repo, every_tool))[activity]
+    way = presets.detect(project_files.in_folder(repo), Toolchain(repo, every_tool))[activity]
 
     assert isinstance(way, Way)
-    assert " ".join((Path(way.argv[0]).name, *way.argv[1:])) == said
+    words = (word for word in way.argv[1:] if not word.startswith("import os"))
+    assert " ".join((Path(way.argv[0]).name, *words)) == said
 
 
 def test_what_is_installed_in_the_project_comes_before_what_is_on_the_machine(
@@ -106,7 +115,7 @@ def test_what_is_installed_in_the_project_comes_before_what_is_on_the_machine(
     repo = workshop.write(tmp_path / "repo", {"ruff.toml": "", "a.py": "", ".venv/bin/ruff": ""})
     (repo / ".venv/bin/ruff").chmod(0o755)
 
-    way = presets.detect(repo, Toolchain(repo, every_tool))["lint"]
+    way = presets.detect(project_files.in_folder(repo), Toolchain(repo, every_tool))["lint"]
 
     assert isinstance(way, Way)
     assert way.argv[0] == str(repo / ".venv/bin/ruff")
@@ -115,7 +124,7 @@ def test_what_is_installed_in_the_project_comes_before_what_is_on_the_machine(
 def test_a_tool_that_is_missing_is_named(tmp_path: Path) -> None:
     repo = workshop.write(tmp_path / "repo", {"go.mod": ""})
 
-    found = presets.detect(repo, Toolchain(repo, {"PATH": "/nonexistent"}))
+    found = presets.detect(project_files.in_folder(repo), Toolchain(repo, {"PATH": "/nonexistent"}))
 
     assert found["lint"] == Lacking("the project uses go, which is not installed")
 
@@ -128,7 +137,7 @@ def test_no_file_of_a_repository_makes_the_look_at_it_fail(
     for name in ("pyproject.toml", "package.json", "setup.cfg"):
         (repo / name).write_text(text, "utf-8", "surrogatepass")
 
-    presets.detect(repo, Toolchain(repo, {}))
+    presets.detect(project_files.in_folder(repo), Toolchain(repo, {}))
 
 
 NODE = {
@@ -162,7 +171,7 @@ async def test_the_tests_of_other_languages_are_run_and_counted(
 
     async def result(pattern: str | None) -> tuple[Result, str]:
         seen = await check(repo).prove(Criterion("unit-test", "Tests", pattern), str(repo))
-        return seen.result, (seen.error or "").splitlines()[0] if seen.error else ""
+        return seen.result, (seen.error or seen.note or "").splitlines()[0]
 
     if not installed:
         assert f"{program}, which is not installed" in (await result(None))[1]
@@ -225,28 +234,175 @@ def test_settings_come_before_project_json_before_what_is_seen(
 # Reports ------------------------------------------------------------------------------------------
 
 
-def test_a_report_is_counted_case_by_case() -> None:
-    xml = (
-        b'<testsuites><testsuite tests="99"><testcase classname="a" name="one"/>'
-        b'<testcase classname="a" name="two"><failure/></testcase>'
-        b'<testcase name="three"><skipped/></testcase></testsuite></testsuites>'
+def _read(reader: str, report: bytes = b"", output: str = "") -> list[tuple[str, str]] | None:
+    cases = reports.read_cases(reader, report, output, "/data/shop")
+    return (
+        None if cases is None else [(reports.headline(each), each.outcome.value) for each in cases]
     )
 
-    assert junit.read(xml) == junit.Tests(("a.one", "a.two"), 1, 1)
+
+XML = b"""<testsuites><testsuite tests="99" name="pytest">
+<testcase classname="tests.test_a" name="one" file="tests/test_a.py" line="3"/>
+<testcase classname="tests.test_a" name="two" file="tests/test_a.py" line="6"><failure message="no">
+/data/shop/tests/test_a.py:9: AssertionError</failure></testcase>
+<testcase name="three"><skipped/></testcase></testsuite></testsuites>"""
+JEST = {
+    "testResults": [
+        {
+            "name": "/data/shop/src/a.test.js",
+            "assertionResults": [
+                {"status": "passed", "fullName": "adds"},
+                {"status": "pending", "fullName": "later"},
+                {
+                    "status": "failed",
+                    "fullName": "is",
+                    "failureMessages": ["no\n at src/a.test.js:7"],
+                },
+            ],
+        },
+        {"name": "/data/shop/b.test.js", "status": "failed", "message": "cannot load"},
+    ]
+}
+MOCHA = {
+    "stats": {},
+    "passes": [{"fullTitle": "adds", "file": "/data/shop/test/a.js"}],
+    "failures": [
+        {
+            "fullTitle": "is",
+            "file": "/data/shop/test/a.js",
+            "err": {"message": "no", "stack": "no\n    at /data/shop/test/a.js:4:2"},
+        }
+    ],
+    "pending": [{"fullTitle": "later"}],
+}
+GO = [
+    {"Action": "pass", "Package": "calc", "Test": "TestAdd"},
+    {"Action": "skip", "Package": "calc", "Test": "TestNo"},
+    {
+        "Action": "output",
+        "Package": "calc",
+        "Test": "TestOff",
+        "Output": "    calc_test.go:8: no\n",
+    },
+    {"Action": "fail", "Package": "calc", "Test": "TestOff"},
+    {"Action": "fail", "Package": "calc"},
+    {"Action": "build-output", "ImportPath": "text", "Output": "text.go:3: no"},
+    {"Action": "fail", "Package": "text"},
+]
+CARGO = """     Running unittests src/lib.rs (target/debug/deps/calc-0123456789abcdef)
+test tests::adds ... FAILED
+test tests::is ... ok
+test tests::later ... ignored
+
+thread 'tests::adds' (7) panicked at src/lib.rs:9:5:
+assertion failed
+note: run with RUST_BACKTRACE=1
+
+test result: FAILED. 1 passed; 1 failed; 1 ignored
+"""
+UNITTEST = """test_add (tests.test_a.Sums.test_add) ... ok
+test_off (tests.test_a.Sums.test_off) ... FAIL
+
+======
+FAIL: test_off (tests.test_a.Sums.test_off)
+------
+Traceback (most recent call last):
+  File "/data/shop/tests/test_a.py", line 9, in test_off
+AssertionError: 1 != 2
+
+------
+Ran 2 tests in 0.000s
+"""
 
 
-def test_a_report_of_jest_is_counted() -> None:
-    cases = [{"status": "passed", "fullName": "adds"}, {"status": "pending", "fullName": "later"}]
-    report = json.dumps({"numPassedTests": 9, "testResults": [{"assertionResults": cases}]})
+@pytest.mark.parametrize(
+    ("reader", "report", "output", "wanted"),
+    [
+        (
+            "report",
+            XML,
+            "",
+            [
+                ("tests/test_a.py:4 one", "passed"),
+                ("tests/test_a.py:9 two: no", "failed"),
+                ("three", "skipped"),
+            ],
+        ),
+        (
+            "report",
+            json.dumps(JEST).encode(),
+            "",
+            [
+                ("src/a.test.js adds", "passed"),
+                ("src/a.test.js later", "skipped"),
+                ("src/a.test.js:7 is: no", "failed"),
+                ("b.test.js /data/shop/b.test.js: cannot load", "failed"),
+            ],
+        ),
+        (
+            "report",
+            json.dumps(MOCHA).encode(),
+            "",
+            [
+                ("test/a.js adds", "passed"),
+                ("test/a.js:4 is: no", "failed"),
+                ("later", "skipped"),
+            ],
+        ),
+        (
+            "report",
+            b"",
+            f"> mocha\n\n{json.dumps(MOCHA, indent=2)}\n",
+            [
+                ("test/a.js adds", "passed"),
+                ("test/a.js:4 is: no", "failed"),
+                ("later", "skipped"),
+            ],
+        ),
+        (
+            "go",
+            b"",
+            "\n".join([*map(json.dumps, GO), "{"]),
+            [
+                ("calc.TestAdd", "passed"),
+                ("calc.TestNo", "skipped"),
+                ("calc_test.go:8 calc.TestOff: calc_test.go:8: no", "failed"),
+                ("text.go:3 text: text.go:3: no", "failed"),
+            ],
+        ),
+        (
+            "cargo",
+            b"",
+            CARGO,
+            [
+                ("src/lib.rs:9 src/lib.rs tests::adds: assertion failed", "failed"),
+                ("src/lib.rs tests::is", "passed"),
+                ("src/lib.rs tests::later", "skipped"),
+            ],
+        ),
+        (
+            "unittest",
+            b"",
+            UNITTEST,
+            [
+                ("tests.test_a.Sums.test_add", "passed"),
+                ("tests/test_a.py:9 Sums.test_off: AssertionError: 1 != 2", "failed"),
+            ],
+        ),
+    ],
+    ids=["junit", "jest", "mocha", "printed by mocha", "go", "cargo", "unittest"],
+)
+def test_each_runner_is_read_test_by_test(
+    reader: str, report: bytes, output: str, wanted: list[tuple[str, str]]
+) -> None:
+    assert _read(reader, report, output) == wanted
 
-    assert junit.read(report.encode()) == junit.Tests(("adds",), 0, 1)
 
+def test_the_same_test_called_with_something_else_is_the_same_function() -> None:
+    one, other = CaseResult("test_a[1-[x]]"), CaseResult("test_a[2]", Outcome.FAILED)
 
-def test_a_report_of_go_is_counted() -> None:
-    events = [{"Action": "pass", "Test": "TestAdd"}, {"Action": "skip", "Test": "TestNo"}]
-    output = "\n".join([*map(json.dumps, events), '{"Action": "pass", "Package": "calc"}', "{"])
-
-    assert junit.go(output) == junit.Tests(("TestAdd",), 0, 1)
+    assert one.key != other.key
+    assert one.function == other.function
 
 
 @pytest.mark.parametrize(
@@ -261,20 +417,27 @@ def test_a_report_of_go_is_counted() -> None:
     ],
 )
 def test_a_report_that_is_none_is_not_believed(hostile: bytes) -> None:
-    assert junit.read(hostile) is None
+    assert _read("report", hostile) is None
 
 
 @given(report=st.binary())
 def test_no_report_makes_the_reading_fail(report: bytes) -> None:
-    junit.read(report)
+    _read("report", report)
 
 
 # What decides -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("name", "decides"),
+    ("name", "judges"),
     [
+        ("src/FooTest.kt", True),
+        ("src/FooTests.cs", True),
+        ("spec/support/helper.rb", True),
+        ("src/__snapshots__/a.snap", True),
+        (".mocharc.yml", True),
+        (".cargo/config.toml", True),
+        ("evil.egg-info/entry_points.txt", True),
         ("tests/test_a.py", True),
         ("tests/data/golden.json", True),
         ("src/cart.test.ts", True),
@@ -289,12 +452,17 @@ def test_no_report_makes_the_reading_fail(report: bytes) -> None:
         ("src/contest.py", False),
     ],
 )
-def test_files_that_decide_are_known_by_their_names(name: str, decides: bool) -> None:
-    assert guarded.decides(name) is decides
+def test_files_that_judge_are_known_by_their_names_and_told_as_such(
+    name: str, judges: bool
+) -> None:
+    assert (test_files.is_test(name) or test_files.is_runner_setting(name)) is judges
+    seen = Snapshot("", (Change(name, Kind.MODIFIED),))
+    assert (seen.tests == (name,)) is judges
 
 
 def _guard(repo: Path) -> tuple[str, ...]:
-    return guarded.compare(repo, workshop.git(repo, "rev-parse", "HEAD").strip()).told
+    head = workshop.git(repo, "rev-parse", "HEAD").strip()
+    return suite_terms.compare(repo, Terms(base=head)).guard.told
 
 
 def test_of_a_file_with_many_uses_only_what_steers_checks_is_guarded(tmp_path: Path) -> None:

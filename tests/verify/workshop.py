@@ -15,9 +15,10 @@ import pytest
 from remit.model.contract import Criterion, Finding
 from remit.testing import START, FrozenClock
 from remit.verify import ground, project
-from remit.verify.command import CommandCheck, Terms
+from remit.verify.command import CommandCheck
 from remit.verify.limits import Limits
 from remit.verify.sandbox import Ended, Ground, Refused, Sandbox
+from remit.verify.suite_terms import Terms
 from remit.verify.toolchain import Toolchain
 
 SMALL: Final = Limits(seconds=60, memory=512, room=64, scratch=32, file=32)

@@ -11,7 +11,7 @@ from remit.cli.show import review_json
 from remit.errors import RemitError
 from remit.model.codec import Json
 from remit.model.ids import ReviewId
-from remit.model.review import LESSON, MERGE, SEND, Answered, Review
+from remit.model.review import INTENDED, LESSON, MERGE, SEND, Answered, Review
 from remit.settings import Settings
 from remit.store import reviews, tasks
 from remit.store.database import Tx
@@ -102,7 +102,7 @@ def _go_through(settings: Settings, found: list[tuple[Review, str]]) -> None:
 def _evidence(review: Review) -> None:
     """What it is about; of a diff, in its colours, as much as one reads in a terminal."""
     whole = review.evidence.splitlines()
-    is_diff = (review.about or "").startswith((f"{MERGE}:", f"{LESSON}:"))
+    is_diff = (review.about or "").startswith((f"{MERGE}:", f"{LESSON}:", f"{INTENDED}:"))
     for each in whole[:_MOST_LINES]:
         out.line("  ", Ink(each, _DIFF.get(each[:1], "")) if is_diff else each)
     if len(whole) > _MOST_LINES:

@@ -61,6 +61,7 @@ _COMMANDS: Final = (
     (_HOUSE, "mcp", "mcp:mcp", "Remit for other agents, on stdin and stdout."),
     (_HOUSE, "rehearse", "rehearse:app", "What would happen; nothing is stored."),
     (_HOUSE, "export", "export:app", "What others read: builder-state.json of tasks."),
+    (_HOUSE, "project", "project:app", "The projects that code is worked on; `add` sets one up."),
     (_HOUSE, "verify", "verify:verify", "Check the work in a folder against its contract."),
     (_HOUSE, "backup", "backup:backup", "Save the database, while Remit works."),
     (_HOUSE, "restore", "backup:restore", "Put a backup in place."),

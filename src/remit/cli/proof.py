@@ -29,7 +29,7 @@ SAYS: Final = {
     Proof.NONE: "No contract says how to tell that it is done.",
     Proof.OPEN: "Its contract is agreed on; the checks have not passed.",
     Proof.VERIFIED: "Verified: every criterion of its contract was met.",
-    Proof.PARTLY: "Partly verified: nothing failed, but no check could decide all of it.",
+    Proof.PARTLY: "Partly verified: nothing failed, but not all of it was checked or decided.",
     Proof.PENDING: "What can be checked now is good; the rest is checked when its group ends.",
     Proof.ADVISORY: "Not verified: it is advice, which no check can prove. Read it and judge.",
     Proof.UNPROVEN: "Not verified: you took it although its checks did not pass.",
@@ -145,8 +145,9 @@ def _criterion(criterion: Criterion, found: Finding | None, ends: str) -> None:
     took = f", {_seconds(known)}" if known and known.started_at and known.ended_at else ""
     said = f"{criterion.activity}: {criterion.description}{pattern}{later}{often}{took}"
     out.line("  ", Ink(f"[{word}]", style), f" {said}")
-    if found is not None and found.error and found.error != DEFERRED:
-        for line in found.error.strip().splitlines():
+    said = (found.error or found.note or "") if found is not None else ""
+    if found is not None and said != DEFERRED:
+        for line in said.strip().splitlines():
             out.line("    ", Ink(line, "red" if found.result is Result.FAIL else "dim"))
 
 

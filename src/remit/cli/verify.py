@@ -3,8 +3,11 @@
 import asyncio
 import json as jsons
 import os
+import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from glob import escape
 from pathlib import Path
 from typing import Annotated, Final, cast
 
@@ -25,16 +28,20 @@ from remit.model.contract import (
     Timing,
     Verdict,
 )
+from remit.model.proof import partly_verified
 from remit.model.view import s3_contract, s3_results
 from remit.settings.projects import Project
 from remit.store.environment_secrets import secret_values
 from remit.store.redact import Redactor
 from remit.verify import project, report, repository
-from remit.verify.command import CommandCheck, Terms
+from remit.verify.command import CommandCheck
 from remit.verify.limits import Limits
-from remit.verify.presets import ACTIVITIES, Lacking
+from remit.verify.presets import ACTIVITIES
 from remit.verify.project import Ways
+from remit.verify.runners import Lacking
 from remit.verify.sandbox import Sandbox
+from remit.verify.suite_runs import KEPT_RUNS
+from remit.verify.suite_terms import Terms
 
 _MOST: Final = 1_000_000  # characters of a contract, or of a diff
 _STYLE: Final = {Result.PASS: "green", Result.FAIL: "red", Result.SKIPPED: "yellow"}
@@ -48,6 +55,10 @@ def verify(  # noqa: PLR0913 - one flag a line, as they stand in the help
     workspace: Annotated[Path, flag("The folder to check; else this one.")] = Path(),
     files: Annotated[list[str] | None, flag("Check as if these files had changed.")] = None,
     base: Annotated[str | None, flag("A commit: what decides is used as it was there.")] = None,
+    intended: Annotated[
+        list[str] | None, flag("Tests whose change is meant: they count as they are now.")
+    ] = None,
+    quick: Annotated[bool, flag("Only the tests that the change concerns.")] = False,
     all_: Annotated[bool, flag("Also what is left for the end of a group, last.", "--all")] = False,
     seconds: Annotated[int | None, flag("How long one check may take; else 600.")] = None,
     json: AsJson = False,
@@ -61,16 +72,17 @@ def verify(  # noqa: PLR0913 - one flag a line, as they stand in the help
     if seconds is not None and seconds < 1:
         raise BadInput("seconds must be a whole number above 0.", field="seconds")
     commit = repository.commit(where, base) if base is not None else None
-    wanted = _read(contract) if contract else _drafted(where, files or [], commit)
-    terms = Terms(commit, also=_within(contract, where))
-    work = _Work(where, wanted, terms, _project(where, seconds), quiet=json, late=all_)
+    before = commit or _head(where)
+    changed = _changed(where, files or [], before)
+    wanted = _read(contract) if contract else _drafted(where, changed, before)
+    may_change = tuple(escape(each) for each in intended or ())
+    also = _within(contract, where)
+    terms = Terms(commit, may_change, also=also, before=before, whole=not quick)
+    chosen = _project(where, seconds)
+    work = _Work(where, wanted, terms, chosen, changed, quiet=json, late=all_)
     verdict = asyncio.run(work.verify())
     if json:
-        told: JsonMap = {
-            "verificationContract": s3_contract(wanted),
-            "verificationResults": s3_results(verdict),
-        }
-        out.emit(told)
+        out.emit(_as_json(wanted, verdict))
     else:
         _tell(wanted, verdict)
     return codes.DONE if verdict.passed else codes.FAILED
@@ -82,6 +94,7 @@ class _Work:
     contract: Contract
     terms: Terms
     project: Project
+    changed: tuple[str, ...]
     quiet: bool
     late: bool  # whether what is left for the end of a group is checked too
 
@@ -96,7 +109,15 @@ class _Work:
         )
         limits = Limits(seconds=self.project.time_limit, memory=self.project.memory)
         hide = Redactor(secret_values(os.environ))
-        check = CommandCheck(ways, Sandbox(limits), _Now(), terms=self.terms, redact=hide)
+        home = house_settings.load().home
+        check = CommandCheck(
+            ways,
+            Sandbox(limits),
+            _Now(),
+            terms=self.terms,
+            redact=hide,
+            kept=home / KEPT_RUNS if home.is_dir() else None,
+        )
         found: dict[int, Finding] = {}
         criteria = self.contract.criteria
         # What can wait is checked last: the quick ones are told first.
@@ -117,7 +138,8 @@ class _Work:
         if criterion.activity not in ACTIVITIES:
             why = "needs the words of a task or a model, which `remit verify` does not have"
             return Finding(criterion.activity, Result.SKIPPED, why)
-        return await check.prove(criterion, str(self.where))
+        owners = self.contract.generated_from is GeneratedFrom.USER
+        return await check.prove(criterion, str(self.where), self.changed, demanded=owners)
 
 
 class _Now:
@@ -159,17 +181,30 @@ def _read(path: Path) -> Contract:
     return contract
 
 
-def _drafted(where: Path, files: Sequence[str], base: str | None) -> Contract:
+def _head(where: Path) -> str | None:
+    """The last commit, with which failures are compared; None where there is none."""
+    if not repository.is_one(where):
+        return None
+    with suppress(BadInput):
+        return repository.commit(where, "HEAD")
+    return None
+
+
+def _changed(where: Path, files: Sequence[str], before: str | None) -> tuple[str, ...]:
+    if files or before is None:
+        return tuple(files)
+    return repository.changed(where, repository.tree(where, before))
+
+
+def _drafted(where: Path, changed: tuple[str, ...], before: str | None) -> Contract:
     """What the changes since a commit ask for; without changes, what every project is asked."""
     from remit.plan import activities, contract  # noqa: PLC0415 - only who has no contract waits
 
-    changed, diff = tuple(files), ""
-    if not files and repository.is_one(where):
-        before = repository.tree(where, base or repository.commit(where, "HEAD"))
-        changed = repository.changed(where, before)
-        diff = repository.diff(where, before, changed, _MOST)
     if not changed:
         return _WHOLE
+    diff = ""
+    if before is not None:
+        diff = repository.diff(where, repository.tree(where, before), changed, _MOST)
     out.say(f"Changed: {report.paths(changed)}.")
     asked = contract.Asked(f"Change {report.paths(changed)}", changed, diff)
     return contract.draft(asked, activities.default(), clock.now()).contract
@@ -188,9 +223,36 @@ def _tell(contract: Contract, verdict: Verdict) -> None:
     for finding, said in report.lines(contract, verdict):
         out.line(Ink(said, _STYLE[finding.result]))
         error = _LATER if finding.error == DEFERRED else finding.error
-        for line in (error or "").splitlines():
+        for line in (error or finding.note or "").splitlines():
             out.line(f"    {line}")
-    out.line(Ink(report.summary(verdict), "green" if verdict.passed else "red"))
+        if finding.intended:
+            named = " ".join(shlex.quote(each.path) for each in finding.intended)
+            out.line(
+                f"    As the work left its tests, they pass. Is that meant? --intended {named}"
+            )
+    partly = partly_verified(verdict)
+    style = "red" if not verdict.passed else "yellow" if partly else "green"
+    out.line(Ink(report.summary(verdict), style))
+    if partly and verdict.passed:
+        out.line(Ink(f"{partly[:1].upper()}{partly[1:]}.", style))
+
+
+def _as_json(contract: Contract, verdict: Verdict) -> JsonMap:
+    tests: list[Json] = [_counts(each) for each in verdict.findings if each.ran is not None]
+    return {
+        "verificationContract": s3_contract(contract),
+        "verificationResults": s3_results(verdict),
+        "tests": tests,
+    }
+
+
+def _counts(finding: Finding) -> JsonMap:
+    return {
+        "activity": finding.activity,
+        "ran": finding.ran,
+        "of": finding.of,
+        "note": finding.note,
+    }
 
 
 _WHOLE: Final = Contract(

@@ -77,7 +77,8 @@ def _attempts(steps: Mapping[str, Json], *, advice: bool) -> Iterator[Attempt]:
         tried = steps.get(f"execute_tool:{n}" if n else "execute_tool")
         if not isinstance(tried, dict) or "claim" not in tried:
             return
-        left, found = steps.get(f"look:{n}"), steps.get(f"verify:{n}")
+        left = steps.get(f"look:{n}")
+        found = steps.get(f"verify:{n}:intended", steps.get(f"verify:{n}"))
         verdict = from_json(Verdict, found) if found is not None else None
         yield _attempt(tried, left if isinstance(left, dict) else {}, verdict, advice=advice)
 

@@ -8,7 +8,7 @@ from typing import Final
 from remit.model.codec import from_json
 from remit.model.delivery import DeliveryStatus
 from remit.model.permit import Permission
-from remit.model.review import FIX, LESSON, MERGE, RESTORED, SEND, Review
+from remit.model.review import FIX, INTENDED, LESSON, MERGE, RESTORED, SEND, Review
 from remit.model.status import Reason, Status
 from remit.model.task import Task
 
@@ -34,6 +34,7 @@ _ABOUT: Final[Mapping[str, Asks]] = {
     SEND: Asks("send-to-person", "A message to a person needs your yes."),
     "call": Asks("use-a-tool", "This tool is used only with your yes."),
     MERGE: Asks("merge", "What others wrote comes into your folder only with your yes."),
+    INTENDED: Asks("intended", "Tests that judge the work change only with your yes."),
     FIX: Asks("fix", "What was checked last failed; it is mended only with your yes."),
     LESSON: Asks("lesson", "Your rules and guidelines change only with your yes."),
     RESTORED: Asks("restored", "What may have run before a restore runs only with your yes."),

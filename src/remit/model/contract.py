@@ -78,6 +78,14 @@ class Result(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class ChangedTest:
+    """A judging file that the work changed: its path, and the hash of what it holds now."""
+
+    path: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """What the check of one criterion saw."""
 
@@ -87,6 +95,15 @@ class Finding:
     attempts: int = 1
     started_at: datetime | None = None
     ended_at: datetime | None = None
+    note: str | None = None  # what is told of it besides: how many tests ran, and which
+    ran: int | None = None  # tests that ran
+    of: int | None = None  # tests that there are, where that is known
+    intended: tuple[ChangedTest, ...] = ()  # it would pass, if the owner says that these are meant
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether it passed on some of the tests alone."""
+        return self.result is Result.PASS and self.ran is not None and self.ran != self.of
 
 
 UNPROVEN = "Not proven yet: "  # what a note begins with that tells what a check found
@@ -133,6 +150,20 @@ class Verdict:
         return replace(self, findings=tuple(found))
 
     @property
+    def intended(self) -> tuple[ChangedTest, ...]:
+        """Changed tests that the owner could agree to, where nothing else is in the way."""
+        failed = [finding for finding in self.findings if finding.result is Result.FAIL]
+        if not all(finding.intended for finding in failed):
+            return ()
+        return tuple(dict.fromkeys(each for finding in failed for each in finding.intended))
+
+    @property
+    def partial(self) -> Finding | None:
+        """A check that passed on some of the tests alone."""
+        return next((finding for finding in self.findings if finding.is_partial), None)
+
+    @property
     def complaint(self) -> str:
+        """What failed, each error once, however many criteria it failed."""
         failed = (f for f in self.findings if f.result is Result.FAIL)
-        return "; ".join(f"{f.activity}: {f.error or 'failed'}" for f in failed)
+        return "; ".join(dict.fromkeys(f"{f.activity}: {f.error or 'failed'}" for f in failed))

@@ -13,7 +13,7 @@ class Proof(StrEnum):
     NONE = "none"  # nothing says how one would tell
     OPEN = "open"  # the checks are to come, or have failed and it is not over
     VERIFIED = "verified"
-    PARTLY = "partly"  # nothing failed, but some of it neither code nor a critic could decide
+    PARTLY = "partly"  # nothing failed, but not all tests ran, or nobody could decide all of it
     PENDING = "pending"  # what could be checked is good; the rest is checked later
     ADVISORY = "advisory"  # no check can decide; its owner reads it
     UNPROVEN = "unproven"  # its owner took it although the checks did not pass
@@ -42,8 +42,17 @@ def proof_of(task: Task) -> Proof:
             return Proof.OPEN
         late = verdict is not None and _failed_late(task.contract, verdict)
         return Proof.REFUTED if late else Proof.UNPROVEN
-    met = Proof.PARTLY if verdict.undecided else Proof.VERIFIED
+    met = Proof.PARTLY if verdict.undecided or verdict.partial else Proof.VERIFIED
     return Proof.PENDING if verdict.overall is Overall.PENDING else met
+
+
+def partly_verified(verdict: Verdict) -> str:
+    """How much was verified where not all tests were run; else nothing."""
+    found = verdict.partial
+    if found is None:
+        return ""
+    of = f" of {found.of:,}" if found.of is not None else ""
+    return f"partly verified, {found.ran:,}{of} tests"
 
 
 def _failed_late(contract: Contract, verdict: Verdict) -> bool:

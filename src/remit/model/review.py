@@ -47,6 +47,7 @@ ABOUT: Final[dict[str, tuple[Answered, ...]]] = {
     "merge": (_APPROVE, _BACK, _DROP, _DECLINE),
     "work": (_BACK, _ARRIVED, _DROP, _DECLINE),
     "fix": (_APPROVE, _DECLINE),
+    "intended": (_APPROVE, _DROP, _DECLINE),
     "lesson": (_APPROVE, _DROP, _DECLINE),
     "restored": (_APPROVE, _DECLINE),
     "card": (_APPROVE, _ANSWER, _DECLINE),
@@ -56,6 +57,7 @@ ABOUT: Final[dict[str, tuple[Answered, ...]]] = {
 
 WORK: Final = "work"  # everybody who could do it has tried
 MERGE: Final = "merge"  # `merge:<branch>`: proven work, on its way to the owner's own folder
+INTENDED: Final = "intended"  # `intended:…`: tests that the work changed; was that meant
 FIX: Final = "fix"  # what was checked when its group ended failed; shall it be mended
 LESSON: Final = "lesson"  # `lesson:<key>`: a change of the owner's own rules or guidelines
 CONDITION: Final = "condition"  # whether something holds that a message depends on
@@ -87,7 +89,7 @@ class Review:
     resume_to: Status
     evidence: str = ""
     # The delivery, or `call:…`, `send:…`, `budget`, `merge:…`, `work`, `fix`, `lesson:…`,
-    # `restored`, `card:…`, `condition`, `rule`.
+    # `intended:…`, `restored`, `card:…`, `condition`, `rule`.
     about: str | None = None
     digest: str | None = None  # what exactly would be approved
     id: ReviewId | None = None

@@ -5,11 +5,12 @@ import json
 from collections.abc import Sequence
 
 from remit.model.codec import stamp, text_of, to_json
+from remit.model.contract import ChangedTest
 from remit.model.delivery import Delivery
 from remit.model.lesson import Drafted, Lesson
 from remit.model.permit import Permission, Reach
 from remit.model.reply import Ask, Hold, Reply, ToolCall
-from remit.model.review import CONDITION, FIX, LESSON, MERGE, SEND, WORK, Review
+from remit.model.review import CONDITION, FIX, INTENDED, LESSON, MERGE, SEND, WORK, Review
 from remit.model.specialist import PROJECT
 from remit.model.status import Reason, Status
 from remit.model.task import Task
@@ -189,6 +190,25 @@ def merge(task: Task, branch: str, commit: str, tries: int, stands: str, diff: s
         evidence=diff,
         about=f"{MERGE}:{branch}",
         digest=commit,
+        resume_to=Status.RUNNING,
+    )
+
+
+def intended(task: Task, changed: Sequence[ChangedTest], why: str, diff: str) -> Review:
+    """The work passes tests only as it left them. What is approved is bound to what they hold."""
+    digest = hashlib.sha256(text_of([to_json(each) for each in changed]).encode()).hexdigest()
+    named = ", ".join(each.path for each in changed)
+    return Review(
+        task_id=task.id,
+        key=f"{task.round}:{INTENDED}:{digest}",
+        reason=Reason.APPROVAL,
+        question=(
+            f"{why} With the tests as the work left them, all pass. "
+            f"Is this change of {named} intended?"
+        ),
+        evidence=diff,
+        about=f"{INTENDED}:{digest[:12]}",
+        digest=digest,
         resume_to=Status.RUNNING,
     )
 

@@ -4,17 +4,19 @@ Each try is on record with what it left and what the checks found; so a leg that
 crash or after the owner's word walks through all of that in an instant and goes on where it was.
 """
 
+import re
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import count
 
 from remit.errors import BadInput, NotFound
-from remit.model.contract import Contract, Evidence, Finding, Result, Verdict
+from remit.model.contract import ChangedTest, Contract, Evidence, Finding, Result, Verdict
 from remit.model.debt import TESTS, Owes
 from remit.model.deferred import UNCHANGED, UNMERGED, dropped, is_late
 from remit.model.outcome import Done, Fail, Later, Outcome, Wait, first_line
 from remit.model.plan import Item, ItemStatus, Plan
-from remit.model.proof import TAKEN
+from remit.model.proof import TAKEN, partly_verified
 from remit.model.reply import Ask
 from remit.model.review import Answered, Review
 from remit.model.specialist import Ended
@@ -118,7 +120,7 @@ async def _proven(piece: Piece) -> Proven | Outcome:
         tried, verdict = tables.sober(tried, left, plan.contract), None
         if tried.claim.outcome is Ended.SUCCESS:
             judged = await _judged(str(n), last, left, tried.claim.text, piece)
-            if isinstance(judged, Proven):
+            if not isinstance(judged, Verdict):
                 return judged
             verdict = judged
         course, last = course.after(tried, left, verdict), verdict or last
@@ -155,24 +157,44 @@ async def _permitted(n: int, tried: Tried, course: Course, steps: Steps) -> Cour
     return tables.allowing(course, claim, yes=yes, word=decision.text or "")
 
 
-async def _checked(place: str, last: Verdict, left: Left, piece: Piece) -> Verdict | None:
+async def _checked(place: str, last: Verdict, left: Left, piece: Piece) -> Verdict | Review | None:
     """What the checks say of what was really changed; None is work that no check decides about."""
     plan, tree, bench, steps = piece.plan, piece.tree, piece.bench, piece.steps
     if left.refused:
         return Verdict(tuple(Finding("workspace", Result.FAIL, why) for why in left.refused))
     real = await steps.do(f"contract:{place}", bench.real, steps.task, plan, tree, left)
     steps.keep(contract=real)
-    held = replace(plan, contract=real)
-    verifier = await bench.verifier(steps.task, tree)
-    if not verifier.applies(held):
+    held = replace(piece, plan=replace(plan, contract=real))
+    verdict = await _verdict(place, last, left, held)
+    if verdict is None or verdict.passed or not verdict.intended:
+        return verdict
+    why = f"{first_line(verdict.complaint)}."
+    question = ask.intended(steps.task, verdict.intended, why, "")
+    decision = await steps.decided(question.key)
+    if decision is None:
+        paths = {each.path for each in verdict.intended}
+        diff = _only(await bench.desk.diff(tree, left), paths)
+        return replace(question, evidence=diff[:_MOST_SHOWN])
+    if decision.answer is Answered.APPROVE:
+        return await _verdict(f"{place}:intended", last, left, held, verdict.intended)
+    return _not_intended(verdict)
+
+
+async def _verdict(
+    place: str, last: Verdict, left: Left, held: Piece, intended: tuple[ChangedTest, ...] = ()
+) -> Verdict | None:
+    """Run the checks, once for each place; `intended` has tests that the owner agreed to."""
+    tree, bench, steps = held.tree, held.bench, held.steps
+    verifier = await bench.verifier(steps.task, tree, intended)
+    if not verifier.applies(held.plan):
         return None
     if not steps.has(f"verify:{place}"):
         await steps.move(Status.VERIFYING, Actor.EXECUTOR)
     evidence = Evidence("", workspace=tree.folder, changed=left.paths)
 
     async def verified() -> Verdict:
-        found = await verifier.verify(steps.task, held, evidence)
-        if TESTS.intersection(found.failed):
+        found = await verifier.verify(steps.task, held.plan, evidence)
+        if TESTS.intersection(found.failed) and not found.intended:
             await bench.owe(steps.task, left.paths, Owes.CHECK, "")
         now = await bench.desk.look(tree)
         return found if now.tree == left.tree else replace(found, findings=(_MOVED,))
@@ -184,18 +206,43 @@ async def _checked(place: str, last: Verdict, left: Left, piece: Piece) -> Verdi
     return verdict
 
 
+def _not_intended(verdict: Verdict) -> Verdict:
+    """What whoever did the work is told after the owner's no."""
+    said = "The owner says that the change of these tests is not intended; keep them as they were."
+    return replace(
+        verdict,
+        findings=tuple(
+            replace(each, error=f"{each.error}\n{said}") if each.intended else each
+            for each in verdict.findings
+        ),
+    )
+
+
+def _only(diff: str, paths: Collection[str]) -> str:
+    """The part of a diff that is about some files."""
+    pieces = re.split(r"^(?=diff --git )", diff, flags=re.MULTILINE)
+    return "".join(piece for piece in pieces if _about(piece, paths))
+
+
+def _about(piece: str, paths: Collection[str]) -> bool:
+    head = piece.partition("\n")[0]
+    return any(head.endswith(f" b/{path}") for path in paths)
+
+
 # What is kept is what was looked at; a program that still writes must not pass for another.
 _MOVED = Finding("workspace", Result.FAIL, "files were changed while they were checked")
 
 
 async def _judged(
     place: str, last: Verdict, left: Left, said: str, piece: Piece
-) -> Proven | Verdict:
-    """Work that may be kept, or what the checks found wrong with it."""
+) -> Proven | Wait | Verdict:
+    """Work that may be kept, a question to the owner, or what the checks found wrong with it."""
     if accepted := await _accepted(place, left, piece):
         return accepted
-    verdict = await _checked(place, last, left, piece)
-    return Proven(left, said, verdict) if verdict is None or verdict.passed else verdict
+    found = await _checked(place, last, left, piece)
+    if isinstance(found, Review):
+        return Wait(found)
+    return Proven(left, said, found) if found is None or found.passed else found
 
 
 async def _accepted(place: str, left: Left, piece: Piece) -> Proven | None:
@@ -228,7 +275,7 @@ async def _by_hand(n: int, choice: Exhausted, last: Verdict, piece: Piece) -> Pr
         if decision.answer is Answered.DROP and not left.refused:
             return await _taken(place, left, decision.text or "", piece)
         judged = await _judged(place, last, left, "Done by the owner.", piece)
-        if isinstance(judged, Proven):
+        if not isinstance(judged, Verdict):
             return judged
         choice, last = replace(choice, why=f"It is not proven yet: {judged.complaint}."), judged
     raise AssertionError  # pragma: no cover - count() does not end
@@ -314,4 +361,5 @@ def _proof(verdict: Verdict | None) -> str:
     passed = sum(finding.result is Result.PASS for finding in verdict.findings)
     skipped = sum(finding.result is Result.SKIPPED for finding in verdict.findings)
     made = f"{passed} of {len(verdict.findings) - skipped} checks passed"
-    return f"{made}, {skipped} skipped" if skipped else made
+    partly = partly_verified(verdict)
+    return ", ".join(filter(None, (made, f"{skipped} skipped" if skipped else "", partly)))

@@ -10,7 +10,7 @@ from remit.brain.tools import Toolbox
 from remit.deliver.courier import Courier
 from remit.gate import Author, Known
 from remit.model.contact_rule import ContactRule
-from remit.model.contract import Contract
+from remit.model.contract import ChangedTest, Contract
 from remit.model.debt import Owes
 from remit.model.plan import Plan
 from remit.model.task import Task
@@ -50,7 +50,7 @@ class Bench:
     """Where code work is done, and how it is checked from its base commit on."""
 
     desk: Desk
-    verifier: Callable[[Task, Worktree], Awaitable[Verifier]]
+    verifier: Callable[[Task, Worktree, tuple[ChangedTest, ...]], Awaitable[Verifier]]
     real: Real
     now: Callable[[], Awaitable[datetime]]
     put_off: PutOff

@@ -1,18 +1,15 @@
 """What a specialist changed: read from git's own lists, with what must not be taken over. Pure."""
 
 import posixpath
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from remit.model.test_files import is_runner_setting, is_test
+
 LINK: Final = "120000"
 REPOSITORY: Final = "160000"  # a commit of another repository, where a file would be
-_TEST: Final = re.compile(
-    r"(^|/)(tests?|__tests__|spec|e2e)/|(^|/)(test_[^/]*|conftest)\.py$|_test\.(py|go|rs)$"
-    r"|\.(test|spec)\.[cm]?[jt]sx?$|Tests?\.(java|kt|cs)$|_spec\.rb$"
-)
 
 
 class Kind(StrEnum):
@@ -58,8 +55,12 @@ class Snapshot:
         return tuple(
             change.was or change.path
             for change in self.changes
-            if change.kind is not Kind.ADDED and _TEST.search(change.was or change.path)
+            if change.kind is not Kind.ADDED and _judges(change.was or change.path)
         )
+
+
+def _judges(path: str) -> bool:
+    return is_test(path) or is_runner_setting(path)
 
 
 def read(raw: bytes) -> tuple[Change, ...]:

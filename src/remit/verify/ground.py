@@ -67,7 +67,7 @@ def _add(archive: tarfile.TarFile, name: str, content: bytes | None) -> int:
     if content is None:
         return 0
     entry = tarfile.TarInfo(name)
-    entry.size, entry.mode = len(content), 0o644
+    entry.size, entry.mode = len(content), 0o755 if content.startswith(b"#!") else 0o644
     archive.addfile(entry, io.BytesIO(content))
     return len(content)
 

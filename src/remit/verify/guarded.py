@@ -1,35 +1,32 @@
-"""Files that decide whether work is good: they are judged by, not changed by, whoever did the work.
+"""Files that judge work are used as they were before the work, whoever changed them.
 
-Tests that were there before, what steers them, and the settings of the tools are compared with the
-commit that the work began from. What was changed is told, and the check is run with the file as it
-was, and then with what the work left, for that is what is taken over. New tests are welcome. Who
-was asked to change tests is told nothing and may.
+Every file that differs from the base commit is looked at. What steers a run (settings of runners,
+modules that would stand in for one) is used as it was in every run. Tests that were there are used
+as they were in a first run, without new tests; then all that the work left is run. A file that the
+owner named is used as the work left it.
 """
 
+import hashlib
 import json
 import re
+import sys
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from configparser import ConfigParser, Error
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Final, TypeAlias
 
-from remit.verify import repository
+from remit.model.test_files import (
+    PARTLY_SETTINGS,
+    RUNNER_MODULES,
+    is_runner_setting,
+    is_test,
+    steered_folder,
+)
 
-_TESTS: Final = (
-    *("test_*.py", "*_test.py", "*_test.go", "*.test.*", "*.spec.*", "*.snap"),
-    *("*Test.java", "*_spec.rb", "*_test.rs"),
-)
-_TEST_FOLDERS: Final = frozenset({"tests", "test", "__tests__", "__snapshots__", "e2e"})
-# Whole files that steer a run.
-_STEERS: Final = (
-    *("conftest.py", "pytest.ini", ".coveragerc", "noxfile.py", "mypy.ini", ".mypy.ini"),
-    *("ruff.toml", ".ruff.toml", ".flake8", ".pylintrc", "pyrightconfig.json", "tsconfig*.json"),
-    *("eslint.config.*", ".eslintrc*", ".eslintignore", "jest.config.*", "vitest.config.*"),
-    *("playwright.config.*", "Makefile", "sitecustomize.py", "usercustomize.py", "project.json"),
-)
+Contents: TypeAlias = Mapping[str, bytes | None]  # None: the file is not there
 _ASSERTS: Final = re.compile(
     r"^\s*assert\b|\bexpect\(|\.assert\w*\(|\bt\.(?:Error|Fatal)|assert\w*!\(", re.MULTILINE
 )
@@ -39,15 +36,32 @@ _CASES: Final = re.compile(
 _SKIPS: Final = re.compile(
     r"\bskip(?:if)?\b|\bxfail\b|\bxit\(|\bt\.Skip|#\[ignore\]", re.IGNORECASE
 )
-_Part: TypeAlias = Callable[[str], object]
+_INLINE_TESTS: Final = re.compile(r"^#\[cfg\(test\)\]", re.MULTILINE)  # of Rust, in its own files
+# Code that takes hold of what judges it. A project that did so before may go on.
+_REACHES: Final = {
+    ".py": re.compile(r"^\s*(?:import|from)\s+(?:_?pytest|pluggy|unittest)\b", re.MULTILINE),
+    ".js": re.compile(
+        r"\b(?:global|globalThis)\.(?:it|test|describe|expect)\s*="
+        r"|(?:from|require\()\s*['\"](?:mocha|jest|@jest/[\w-]+|vitest|node:test)['\"/]"
+    ),
+}
+_ENDINGS: Final = {".mjs": ".js", ".cjs": ".js", ".ts": ".js", ".tsx": ".js", ".jsx": ".js"}
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """What was changed that decides, in words, and the files that are used in its place."""
+    """What of the judging files was changed, in words, and what is used in its place."""
 
     told: tuple[str, ...] = ()
-    instead: Mapping[str, bytes | None] = field(default_factory=dict)
+    settings: Contents = field(default_factory=dict)  # used so in every run
+    tests: Contents = field(default_factory=dict)  # used so in the first run
+    refused: tuple[str, ...] = ()  # why no run could prove it
+    changed: Mapping[str, str] = field(default_factory=dict)  # by name, the hash of what it is now
+    is_weaker: bool = False  # whether a test has fewer cases or asserts, or more skips
+
+    @property
+    def as_before(self) -> Contents:
+        return {**self.tests, **self.settings}
 
     @property
     def sentence(self) -> str:
@@ -57,68 +71,126 @@ class Guard:
 
 
 def compare(
-    workspace: Path, base: str, *, may_change: Sequence[str] = (), also: Sequence[str] = ()
+    workspace: Path,
+    base: Collection[str],
+    original: Contents,
+    *,
+    may_change: Sequence[str] = (),
+    also: Sequence[str] = (),
+    intended: Mapping[str, str] | None = None,
 ) -> Guard:
-    """See what of the files that decide is no longer as it was at `base`.
+    """Sort the files that are not as they were by how they judge.
 
-    `may_change` has the globs of files that the task asks to change, `also` more that decide.
+    `base` has the names of all files there, `original` what each file that differs held.
+    `may_change` has globs that the owner named, `also` more files that judge; `intended` has the
+    hashes of contents that the owner agreed to.
     """
-    before = repository.tree(workspace, base)
-    touched = repository.changed(workspace, before)
-    told: list[str] = []
-    instead: dict[str, bytes | None] = {}
-    for name in touched:
-        if any(fnmatch(name, glob) for glob in may_change):
-            continue
-        was = repository.blob(workspace, before[name]) if name in before else None
+    found = _Found()
+    for name, was in sorted(original.items()):
         now = _read(workspace / name)
-        how = _how(name, was, now, before) if name not in also else "changed"
-        if how:
-            told.append(f"{name} ({how})")
-            instead[name] = was
-    return Guard(tuple(told), instead)
+        agreed = (intended or {}).get(name)
+        if any(fnmatch(name, glob) for glob in may_change) or agreed == digest(now):
+            continue
+        found.add(name, was, now, base, also)
+    weaker = any(" fewer" in each or " more" in each for each in found.told)
+    refused = tuple(found.refused)
+    return Guard(
+        tuple(found.told), found.settings, found.tests, refused, found.changed, is_weaker=weaker
+    )
 
 
-def decides(name: str) -> bool:
-    """Whether a file, by its name alone, decides."""
-    return is_test(name) or steers(name)
+def digest(content: bytes | None) -> str:
+    return hashlib.sha256(content).hexdigest() if content is not None else "gone"
 
 
-def is_test(name: str) -> bool:
-    path = PurePosixPath(name)
-    in_folder = not _TEST_FOLDERS.isdisjoint(path.parts[:-1])
-    return in_folder or any(fnmatch(path.name, glob) for glob in _TESTS)
+class _Found:
+    def __init__(self) -> None:
+        self.told: list[str] = []
+        self.settings: dict[str, bytes | None] = {}
+        self.tests: dict[str, bytes | None] = {}
+        self.refused: list[str] = []
+        self.changed: dict[str, str] = {}
+
+    def add(
+        self,
+        name: str,
+        was: bytes | None,
+        now: bytes | None,
+        base: Collection[str],
+        also: Sequence[str],
+    ) -> None:
+        steers = "changed" if name in also else _steers(name, was, now, base)
+        if steers:
+            self._tell(name, steers, now)
+            self.settings[name] = was
+        elif is_test(name):
+            self.tests[name] = was
+            if was is not None:
+                self._tell(name, "deleted" if now is None else _fewer(was, now), now)
+        elif name.endswith(".rs") and was is not None and _INLINE_TESTS.search(_text(was)):
+            self._inline(name, was, now)
+        elif _reaches(name, was, now):
+            self.refused.append(
+                f"{name} now takes hold of the test runner, which judges it; "
+                "if that is right, name the file as an intended change"
+            )
+
+    def _tell(self, name: str, how: str, now: bytes | None) -> None:
+        self.told.append(f"{name} ({how})")
+        self.changed[name] = digest(now)
+
+    def _inline(self, name: str, was: bytes, now: bytes | None) -> None:
+        """The code as it is, with the tests as they were at the end of the file."""
+        before, after = _split(was), _split(now or b"")
+        if before[1] != after[1] and now is not None:
+            self.tests[name] = after[0] + before[1]
+            self._tell(name, f"tests in it: {_fewer(before[1], after[1])}", now)
 
 
-def steers(name: str) -> bool:
-    return any(fnmatch(PurePosixPath(name).name, glob) for glob in _STEERS)
+def _split(content: bytes) -> tuple[bytes, bytes]:
+    found = _INLINE_TESTS.search(_text(content))
+    at = len(_text(content)[: found.start()].encode()) if found else len(content)
+    return content[:at], content[at:]
 
 
-def _how(name: str, was: bytes | None, now: bytes | None, before: Iterable[str]) -> str:
-    """How a file that decides was changed; nothing if it does not decide."""
-    part = _PARTS.get(PurePosixPath(name).name)
-    if part is not None:
-        return _part_changed(part, was, now)
-    if was is None:
-        # A new file steers only what lies beside and below it.
-        over = _covers(name, before) if steers(name) else ""
-        return f"new, and steers {over}" if over else ""
-    if not decides(name):
+def _steers(name: str, was: bytes | None, now: bytes | None, base: Collection[str]) -> str:
+    """How a file that steers runs was changed; nothing if it does not steer, or not otherwise."""
+    last = name.rpartition("/")[2]
+    if last in PARTLY_SETTINGS:
+        return _part_changed(_PARTS[last], was, now)
+    if was is None and _stands_in(name, base):
+        return "new, and would stand in for a module that runs the tests"
+    if not is_runner_setting(name):
         return ""
-    return "deleted" if now is None else _fewer(was, now)
+    if was is not None:
+        return "deleted" if now is None else "changed"
+    over = _steered(name, base)
+    return f"new, and steers {over}" if over else ""
 
 
-def _covers(name: str, before: Iterable[str]) -> str:
-    folder = PurePosixPath(name).parent
-    tests = (each for each in before if is_test(each))
-    return next((each for each in tests if PurePosixPath(each).is_relative_to(folder)), "")
+def _stands_in(name: str, base: Collection[str]) -> bool:
+    """Whether a new file at the top would be imported in place of a runner or of Python's own."""
+    top, _, rest = name.removeprefix("src/").partition("/")
+    if rest not in ("", "__init__.py") or not name.endswith((".py", ".so")) or is_test(name):
+        return False
+    module = top.partition(".")[0]
+    known = any(each.startswith(f"{module}/") for each in base)
+    runs = RUNNER_MODULES.fullmatch(module) is not None or module in sys.stdlib_module_names
+    return runs and not known
 
 
-def _part_changed(part: _Part, was: bytes | None, now: bytes | None) -> str:
-    if was is None and not part(_text(now)):
-        return ""
-    same = part(_text(was)) == part(_text(now))
-    return "" if same else "what it says about checks changed"
+def _steered(name: str, base: Iterable[str]) -> str:
+    """A test that was there and lies where a new setting counts."""
+    folder = steered_folder(name)
+    return next((t for t in base if is_test(t) and t.startswith(f"{folder}/" * bool(folder))), "")
+
+
+def _reaches(name: str, was: bytes | None, now: bytes | None) -> bool:
+    ending = f".{name.rpartition('.')[2]}"
+    wanted = _REACHES.get(_ENDINGS.get(ending, ending))
+    if wanted is None or now is None:
+        return False
+    return wanted.search(_text(now)) is not None and wanted.search(_text(was)) is None
 
 
 def _fewer(was: bytes, now: bytes) -> str:
@@ -132,13 +204,27 @@ def _fewer(was: bytes, now: bytes) -> str:
     return ", ".join(said) or "changed"
 
 
+# Files of which only a part steers ----------------------------------------------------------------
+
+
+def _part_changed(part: Callable[[str], object], was: bytes | None, now: bytes | None) -> str:
+    if was is None and not part(_text(now)):
+        return ""
+    same = part(_text(was)) == part(_text(now))
+    return "" if same else "what it says about checks changed"
+
+
 def _pyproject(text: str) -> object:
-    try:
-        tool = tomllib.loads(text).get("tool")
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return text
-    kept = ("pytest", "coverage", "mypy", "pyright", "ruff", "pylint", "tox", "nox")
-    return {name: tool[name] for name in kept if name in tool} if isinstance(tool, dict) else {}
+    tools = ("pytest", "coverage", "mypy", "pyright", "ruff", "pylint", "tox", "nox", "ty")
+    return _kept(_toml(text, "tool"), tools)
+
+
+def _cargo(text: str) -> object:
+    whole = _toml(text)
+    package = whole.get("package") if isinstance(whole, dict) else None
+    switches = ("autotests", "autobins", "autoexamples", "build")
+    parts = ("lib", "bin", "test", "bench", "example", "profile", "workspace", "lints", "patch")
+    return _kept(whole, parts), _kept(package, switches)
 
 
 def _package(text: str) -> object:
@@ -146,8 +232,8 @@ def _package(text: str) -> object:
         whole = json.loads(text or "{}")
     except (ValueError, RecursionError):
         return text
-    kept = ("scripts", "jest", "vitest", "eslintConfig", "mocha", "ava")
-    return {name: whole[name] for name in kept if name in whole} if isinstance(whole, dict) else {}
+    parts = ("scripts", "jest", "vitest", "eslintConfig", "mocha", "ava", "nyc", "c8", "babel")
+    return _kept(whole, (*parts, "imports", "workspaces"))
 
 
 def _sections(text: str) -> object:
@@ -156,20 +242,30 @@ def _sections(text: str) -> object:
         parser.read_string(text)
     except Error:
         return text
-    kept = (
-        each
-        for each in parser.sections()
-        if re.match(r"tool:|pytest|mypy|flake8|coverage|testenv", each)
-    )
-    return {name: dict(parser.items(name)) for name in kept}
+    wanted = re.compile(r"tool:|pytest|mypy|flake8|coverage|testenv|tox")
+    return {name: dict(parser.items(name)) for name in parser.sections() if wanted.match(name)}
 
 
-# Files of which only a part decides; the rest may change with the work.
-_PARTS: Final[Mapping[str, _Part]] = {
+def _toml(text: str, table: str = "") -> object:
+    try:
+        whole = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return {"": text}
+    return whole.get(table) if table else whole
+
+
+def _kept(table: object, names: Iterable[str]) -> dict[str, object]:
+    if not isinstance(table, dict):
+        return {}
+    return {name: table[name] for name in ("", *names) if name in table}
+
+
+_PARTS: Final[Mapping[str, Callable[[str], object]]] = {
     "pyproject.toml": _pyproject,
     "package.json": _package,
     "setup.cfg": _sections,
     "tox.ini": _sections,
+    "Cargo.toml": _cargo,
 }
 
 

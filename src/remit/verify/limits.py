@@ -21,7 +21,7 @@ class Limits:
     room: int = 1024  # MB for the workspace; it lies in memory and goes with the sandbox
     scratch: int = 256  # MB for temporary files
     output: int = 1  # MB of what is said that are kept, the last
-    report: int = 8  # MB that a report may have
+    report: int = 64  # MB that a report may have
 
     @property
     def words(self) -> tuple[str, ...]:

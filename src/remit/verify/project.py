@@ -3,8 +3,8 @@
     ways = read(place, given={"lint": ("make", "lint")}, environ=os.environ)
     ways.of("lint")         # Way(("make", "lint"), "the settings")
 
-`project.json` is read at the commit that the work began from, where there is one: whoever does the
-work cannot change how it is checked.
+`project.json` and all that a way is detected from are read at the commit that the work began from,
+where there is one: whoever does the work cannot change how it is checked.
 """
 
 import json
@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Final, cast
 
 from remit.errors import BadInput
-from remit.verify import presets, repository, toolchain
+from remit.verify import presets, project_files, repository, toolchain
 from remit.verify.ground import INSTALLED
-from remit.verify.presets import ACTIVITIES, Argv, Lacking, Way
+from remit.verify.presets import ACTIVITIES
+from remit.verify.runners import Argv, Lacking, Way, reader_of
 from remit.verify.sandbox import Shown
 from remit.verify.toolchain import Toolchain
 
@@ -75,13 +76,18 @@ def read(
     place = place.resolve()
     said = parse(_file_at(place, base))
     tools = Toolchain(place, environ)
-    found = dict(presets.detect(workspace, tools)) if workspace else {}
-    found |= presets.detect(place, tools)
-    found |= {name: Way(argv, FILE) for name, argv in said.commands.items()}
-    found |= {name: Way(argv, "the settings") for name, argv in (given or {}).items()}
+    found = dict(presets.detect(project_files.in_folder(workspace), tools)) if workspace else {}
+    here = project_files.at_commit(place, base) if base else project_files.in_folder(place)
+    found |= presets.detect(here, tools)
+    for origin, commands in ((FILE, said.commands), ("the settings", given or {})):
+        found |= {
+            name: Way(argv, origin, reader=reader_of(argv)) for name, argv in commands.items()
+        }
     own = toolchain.installed(place, INSTALLED)
-    starts = [way.argv[0] for way in found.values() if isinstance(way, Way)]
-    programs = [Path(each) if "/" in each else tools.find(each) for each in starts]
+    starts = {_program(way) for way in found.values() if isinstance(way, Way)}
+    if any("node_modules" in each or Path(each).name == "npm" for each in starts):
+        starts.add("node")  # what such a program is started with
+    programs = [Path(each) if "/" in each else tools.find(each) for each in sorted(starts)]
     seen = [each for program in programs if program for each in tools.sees(program)]
     inside = {each.place for each in own}
     shown = (*own, *(each for each in dict.fromkeys(seen) if each.place not in inside))
@@ -93,6 +99,11 @@ def read(
         tuple(dict.fromkeys(program.parent for program in programs if program)),
         said.prompt_for_advisory,
     )
+
+
+def _program(way: Way) -> str:
+    """The program that is started, behind `env NAME=value`."""
+    return next((w for w in way.argv if w != "env" and "=" not in w), way.argv[0])
 
 
 def parse(text: str) -> Said:

@@ -27,7 +27,6 @@ _ENVIRON: Final = {
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_TERMINAL_PROMPT": "0",
 }
-_LINK: Final = "120000"
 _MODULE: Final = "160000"
 
 
@@ -50,12 +49,12 @@ def commit(workspace: Path, named: str) -> str:
 
 
 def tree(workspace: Path, at: str) -> Mapping[str, str]:
-    """Each file as it was at a commit, by what it held."""
+    """Each file as it was at a commit, by what it held; a link holds where it leads."""
     found: dict[str, str] = {}
     for line in _names(_git(workspace, "ls-tree", "-r", "-z", at)):
         head, _, name = line.partition("\t")
         mode, _, held = head.split(" ")
-        if mode not in (_LINK, _MODULE):
+        if mode != _MODULE:
             found[name] = held
     return found
 
@@ -67,20 +66,29 @@ def blob(workspace: Path, held: str) -> bytes:
 def changed(workspace: Path, before: Mapping[str, str]) -> tuple[str, ...]:
     """The files that are not as they were: written anew, changed, or gone."""
     now = files(workspace)
-    there = {name for name in now if (workspace / name).is_file()}
+    there = {name for name in now if _is_there(workspace / name)}
     touched = {name for name in there if not same(workspace / name, before.get(name))}
     return tuple(sorted(touched | (before.keys() - there)))
 
 
+def _is_there(path: Path) -> bool:
+    return path.is_symlink() or path.is_file()
+
+
 def same(path: Path, held: str | None) -> bool:
     """Whether a file holds what git stored; the ends of lines may be this system's."""
-    if held is None or path.is_symlink():
+    if held is None:
         return False
     try:
-        content = path.read_bytes()
+        content = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
     except OSError:
         return False
     return held in (_name_of(content, held), _name_of(content.replace(b"\r\n", b"\n"), held))
+
+
+def name_of(path: Path, like: str) -> str:
+    """What git would call what a file holds now."""
+    return _name_of(path.read_bytes(), like)
 
 
 def _name_of(content: bytes, like: str) -> str:

@@ -67,7 +67,9 @@ class Toolchain:
 
     def _prefix(self, program: Path) -> Iterator[Path]:
         folder = program.parent
-        bare = folder.name != "bin" or folder.parent.name in _BARE or folder.parent in self._homes
+        above = folder.parent
+        bare = folder.name != "bin" or above.name in _BARE or above in self._homes
+        bare = bare or self._place.is_relative_to(above)  # the project itself is never shown so
         yield folder if bare else folder.parent
 
     def _may_show(self, folder: Path) -> bool:

@@ -62,7 +62,7 @@ def _asked(book: Book, paths: Sequence[str], project: Project | None, now: datet
 def able(project: Project) -> Callable[[str], bool]:
     """Which activities a project has a tool for: what nobody could pass is asked of nobody."""
     from remit.verify import project as projects  # noqa: PLC0415 - for the few who have one
-    from remit.verify.presets import Lacking  # noqa: PLC0415
+    from remit.verify.runners import Lacking  # noqa: PLC0415
 
     place = Path(project.path).expanduser()
     ways = projects.read(place, environ=os.environ, given=project.argvs)

@@ -19,7 +19,7 @@ from remit.brain.models import ModelBrain
 from remit.brain.tools import Toolbox
 from remit.engine.deferred import Deferred
 from remit.errors import Failed
-from remit.model.contract import Contract, Criterion, Evidence, Finding, Result
+from remit.model.contract import ChangedTest, Contract, Criterion, Evidence, Finding, Result
 from remit.model.deferred import FIXES
 from remit.model.plan import Plan
 from remit.model.reply import Prompt
@@ -151,8 +151,8 @@ def bench(ground: Ground, trees: Worktrees, late: Deferred) -> Bench | None:
         owed = await debts.owed(task, left.paths)
         return contract.reclassify(plan.contract, diff, left.paths, rules, clock.now(), owed)
 
-    async def checks_of(task: Task, tree: Worktree) -> Verifier:
-        return await verifier(ground, task, tree)
+    async def checks_of(task: Task, tree: Worktree, intended: tuple[ChangedTest, ...]) -> Verifier:
+        return await verifier(ground, task, tree, intended)
 
     return Bench(table, checks_of, real, ground.moment, late.put_off, debts.owe)
 
@@ -163,12 +163,20 @@ def activities_at(settings: Settings, tree: Worktree) -> Activities:
     return activities.load(*found) if found else activities.default()
 
 
-async def verifier(ground: Ground, task: Task, tree: Worktree) -> Verifier:
-    """The checks of one project, held to the commit that the work began from."""
+async def verifier(
+    ground: Ground, task: Task, tree: Worktree, intended: tuple[ChangedTest, ...] = ()
+) -> Verifier:
+    """The checks of one project, held to the commit that the work began from.
+
+    `intended` has the changed tests that the owner agreed to.
+    """
     from remit.verify import command, project  # noqa: PLC0415 - for the few who have one
     from remit.verify.limits import Limits  # noqa: PLC0415
-    from remit.verify.presets import ACTIVITIES, Lacking  # noqa: PLC0415
+    from remit.verify.presets import ACTIVITIES  # noqa: PLC0415
+    from remit.verify.runners import Lacking  # noqa: PLC0415
     from remit.verify.sandbox import Sandbox  # noqa: PLC0415
+    from remit.verify.suite_runs import KEPT_RUNS  # noqa: PLC0415
+    from remit.verify.suite_terms import Terms  # noqa: PLC0415
 
     chosen = ground.settings.projects[_name(task)]
     ways = await asyncio.to_thread(
@@ -181,9 +189,11 @@ async def verifier(ground: Ground, task: Task, tree: Worktree) -> Verifier:
         workspace=Path(tree.folder),
     )
     sandbox = Sandbox(Limits(seconds=chosen.time_limit, memory=chosen.memory))
-    also = (f".remit/{RULES}",)
-    terms = command.Terms(base=tree.base, may_change=_asked_to_change(task), also=also)
-    check = command.CommandCheck(ways, sandbox, ground.clock, terms=terms, redact=ground.redact)
+    agreed = {each.path: each.digest for each in intended}
+    may_change, also = _asked_to_change(task), (f".remit/{RULES}",)
+    terms = Terms(base=tree.base, may_change=may_change, also=also, intended=agreed)
+    kept, redact = ground.settings.home / KEPT_RUNS, ground.redact
+    check = command.CommandCheck(ways, sandbox, ground.clock, terms=terms, redact=redact, kept=kept)
 
     def lacks(activity: str) -> str | None:
         way = ways.of(activity) if activity in ACTIVITIES else None

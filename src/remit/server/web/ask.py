@@ -45,6 +45,7 @@ _TITLES: Final = {
 # Of these it is told first what there is to know.
 _LED: Final = {
     Kind.MERGE: "Merge this into your folder?",
+    Kind.INTENDED: "Is this change of tests intended?",
     Kind.WORK: "Nobody could prove this. What now?",
     Kind.MEND: "What was merged does not hold. Fix it?",
     Kind.LESSON: "Shall this be learned?",
@@ -226,6 +227,8 @@ def _asked(call: Call, waiting: Waiting, past: Trail) -> Opened:
     if kind is Kind.LESSON:
         named = tuple(re.findall(r"task-\w{26}", review.evidence.partition("\n")[0]))
         return replace(made, patch=patch.read(review.evidence), learned_from=named)
+    if kind is Kind.INTENDED:
+        return replace(made, patch=patch.read(review.evidence))
     if kind is Kind.MERGE:
         branch = (review.about or "").partition(":")[2]
         return replace(made, patch=patch.read(review.evidence), branch=branch)

@@ -333,7 +333,7 @@ def _row(criterion: Criterion, found: Finding | None, *, checking: bool) -> Row:
     ran = found.started_at is not None and found.ended_at is not None
     took = timeline.span(found.ended_at - found.started_at) if ran else ""  # type: ignore[operator]
     facts = ", ".join(each for each in (tries, took) if each)
-    return Row(name, says, kind, icon, word, found.error or "", facts, pattern)
+    return Row(name, says, kind, icon, word, found.error or found.note or "", facts, pattern)
 
 
 def _standing(rows: Sequence[Row], task: Task, contract: Contract) -> tuple[str, str, str]:

@@ -11,6 +11,7 @@ from remit.model.review import (
     CONDITION,
     CONTACT_RULE,
     FIX,
+    INTENDED,
     LESSON,
     MERGE,
     RESTORED,
@@ -37,6 +38,7 @@ class Kind(StrEnum):
     UNPROVEN = "unproven"  # the work does not meet its contract
     WORK = "work"  # everybody who could do it has tried
     MERGE = "merge"  # may proven work go into the owner's own folder
+    INTENDED = "intended"  # was a change of tests meant
     LESSON = "lesson"  # may the owner's own rules or guidelines be changed
     MEND = "mend"  # what was checked when its group ended failed; shall it be fixed
     RESTORED = "restored"  # it may have run before a backup was restored
@@ -82,6 +84,7 @@ _MYSELF: Final = Act(_A.ARRIVED, "I did it myself", "check", "m")
 _UNCHECKED: Final = Act(_A.DROP, "Take it unproven", "back", "o", "Why, for the record", needs=True)
 _NOT_SO: Final = Act(_A.DROP, "It does not hold", "back", "o")
 _APART: Final = Act(_A.DROP, "Leave on branch", "back", "o")
+_NOT_MEANT: Final = Act(_A.DROP, "Not intended, fix it", "back", "o")
 _UNLEARNED: Final = Act(_A.DROP, "Leave it out", "back", "o")
 _LEAVE: Final = Act(_A.DECLINE, "Leave it", "x", "x", "Why, if you like", danger=True)
 _ANSWER: Final = Act(_A.ANSWER, "Answer", "send")
@@ -102,6 +105,9 @@ SORTS: Final[Mapping[Kind, Sort]] = {
     Kind.UNPROVEN: Sort("shield", (Act(_A.APPROVE, "Accept as it is", "check"), _BACK, _DECLINE)),
     Kind.WORK: Sort("shield", (_OTHER_WAY, _MYSELF, _UNCHECKED, _DECLINE)),
     Kind.MERGE: Sort("repeat", (Act(_A.APPROVE, "Merge it", "check"), _BACK, _APART, _DECLINE)),
+    Kind.INTENDED: Sort(
+        "shield", (Act(_A.APPROVE, "It is intended", "check"), _NOT_MEANT, _DECLINE)
+    ),
     Kind.LESSON: Sort("history", (Act(_A.APPROVE, "Put it in", "check"), _UNLEARNED, _DECLINE)),
     Kind.MEND: Sort("shield", (Act(_A.APPROVE, "Fix it", "check"), _LEAVE), "bad"),
     Kind.RESTORED: Sort("history", (Act(_A.APPROVE, "Run it once", "check"), _LEAVE)),
@@ -125,6 +131,7 @@ _OF_ABOUT: Final = {
     "budget": Kind.BUDGET,
     MERGE: Kind.MERGE,
     FIX: Kind.MEND,
+    INTENDED: Kind.INTENDED,
     LESSON: Kind.LESSON,
     RESTORED: Kind.RESTORED,
     CARD: Kind.CONFIRM,
@@ -145,6 +152,7 @@ _WHY: Final = {
     Kind.UNPROVEN: "The work does not meet its contract, and its fixes are used up.",
     Kind.WORK: "Everybody who can do this has tried, and it is not proven.",
     Kind.MERGE: "What others wrote comes into your folder only with your yes.",
+    Kind.INTENDED: "Tests that judge the work change only with your yes.",
     Kind.LESSON: "Your rules and guidelines change only with your yes.",
     Kind.MEND: "What was merged failed as a whole; it is fixed only with your yes.",
     Kind.RESTORED: "What may have run before a restore runs again only with your yes.",

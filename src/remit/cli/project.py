@@ -1,0 +1,146 @@
+"""`remit project`: set a project up, with what its own files say, and list those there are."""
+
+import json as notation
+import os
+import re
+import sys
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Final
+
+from cyclopts import App
+
+from remit import settings as house_settings
+from remit.cli import codes, door, out
+from remit.cli.options import AsJson, flag
+from remit.cli.verify import verify
+from remit.errors import BadInput, Conflict
+from remit.model.codec import Json
+from remit.settings import Settings, edit
+from remit.specialist import installed
+from remit.specialist.installed import InstalledAgent
+from remit.verify import project, project_files, proposals
+from remit.verify.presets import ACTIVITIES
+from remit.verify.proposals import Proposal
+from remit.verify.runners import Lacking, Way
+
+_NAME: Final = re.compile(r"[^a-z0-9]+")
+
+app = App(name="project")
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What would be written down of a project."""
+
+    name: str
+    place: Path
+    detected: Mapping[str, str]  # what each activity is checked with, without a setting
+    commands: Sequence[Proposal]
+    agents: Sequence[InstalledAgent]
+
+
+@app.default
+@app.command(name="ls")
+def ls(*, json: AsJson = False) -> int:
+    """The projects that are set up, and who works on each."""
+    known = house_settings.load().projects
+    if json:
+        listed: list[Json] = [
+            {"name": name, "path": each.path, "specialists": list(each.specialists)}
+            for name, each in known.items()
+        ]
+        out.emit({"projects": listed})
+        return codes.DONE
+    if not known:
+        out.say("No project is set up. `remit project add FOLDER` sets one up.")
+    for name, each in known.items():
+        out.line(f"{name}: {each.path}, worked on by {', '.join(each.specialists) or 'anyone'}")
+    return codes.DONE
+
+
+@app.command
+def add(
+    folder: Annotated[Path, flag("The folder of the project, under git.")] = Path(),
+    /,
+    *,
+    name: Annotated[str, flag("What you call it; else as its folder.", "--name")] = "",
+    yes: Annotated[bool, flag("Take all that is proposed, unasked.", "--yes")] = False,
+    unchecked: Annotated[bool, flag("Do not run the checks.", "--unchecked")] = False,
+    json: AsJson = False,
+) -> int:
+    """Set a project up: say what was found, ask once, write it down, run the checks."""
+    settings = house_settings.load()
+    place = folder.resolve()
+    if not (place / ".git").exists():
+        raise BadInput(f"{folder} is not the top folder of a git repository; name that.")
+    plan = _plan(settings, place, name or _NAME.sub("-", place.name.lower()).strip("-"))
+    _tell(plan)
+    chosen = plan if yes or _agrees("Write this down?") else _Plan(plan.name, place, {}, (), ())
+    door.furnish(settings)
+    path = settings.home / "settings.toml"
+    edit.rewrite(path, lambda text: _with_project(text, chosen, settings))
+    out.line(f'{plan.name} is set up in {path}. `remit add "…" --project {plan.name}` uses it.')
+    if json:
+        out.emit({"name": plan.name, "path": str(place)})
+    if unchecked:
+        return codes.DONE
+    out.say("The checks are run once, on the project as it is.")
+    return verify(workspace=place, json=json)
+
+
+def _plan(settings: Settings, place: Path, name: str) -> _Plan:
+    if name in settings.projects:
+        raise Conflict(f"There is a project {name} already; give this one another --name.")
+    ways = project.read(place, environ=os.environ)
+    found = {activity: ways.of(activity) for activity in ACTIVITIES}
+    detected = {each: way.origin for each, way in found.items() if isinstance(way, Way)}
+    named = proposals.propose(project_files.in_folder(place))
+    lacking = [each for each in ACTIVITIES if isinstance(found[each], Lacking)]
+    first = (next((p for p in named if p.activity == each), None) for each in lacking)
+    agents = list(installed.find(os.environ.get("PATH")))
+    return _Plan(name, place, detected, [each for each in first if each], agents)
+
+
+def _tell(plan: _Plan) -> None:
+    for activity in ACTIVITIES:
+        own = next((each for each in plan.commands if each.activity == activity), None)
+        if activity in plan.detected:
+            out.line(f"{activity}: {plan.detected[activity]}, as its files say")
+        elif own is not None:
+            out.line(f"{activity}: {' '.join(own.argv)}, proposed from {own.source}")
+        else:
+            out.line(f"{activity}: nothing says how")
+    for agent in plan.agents:
+        how = "over ACP" if agent.kind == "acp" else "as a command"
+        out.line(f"{agent.name}: installed, would work on it {how}, with the network")
+    if not plan.agents:
+        out.line("No coding agent is installed; the model of [brain] would work on it.")
+
+
+def _agrees(question: str) -> bool:
+    if not sys.stdin.isatty():
+        out.say("Nobody is there to ask; only the folder is written down. --yes takes it all.")
+        return False
+    return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+
+
+def _with_project(text: str, plan: _Plan, settings: Settings) -> str:
+    """The settings with one more project; refuse what could not be read afterwards."""
+    agents = [each.name for each in plan.agents]
+    lines = [f"\n[projects.{plan.name}]", f"path = {notation.dumps(str(plan.place))}"]
+    lines += [f"specialists = {notation.dumps(agents)}"] if agents else []
+    lines += [f"commands.{p.activity} = {notation.dumps(list(p.argv))}" for p in plan.commands]
+    for agent in (each for each in plan.agents if each.name not in settings.specialists):
+        lines += [f"\n[specialists.{agent.name}]", f'kind = "{agent.kind}"', "network = true"]
+        lines += [f"argv = {notation.dumps(list(agent.argv))}"]
+        lines += [f"env = {notation.dumps(list(agent.env))}"] if agent.env else []
+        lines += [f"writes = {notation.dumps(list(agent.writes))}"] if agent.writes else []
+    changed = text.rstrip("\n") + "\n" + "\n".join(lines) + "\n"
+    try:
+        tomllib.loads(changed)
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"settings.toml cannot take another project: {error}.") from None
+    return changed

@@ -1,0 +1,81 @@
+"""Which files judge work: tests, and the settings of the programs that run them.
+
+One list for everybody: what the owner is told of as a test is what the checks restore.
+"""
+
+import re
+from collections.abc import Iterable
+from fnmatch import translate
+from typing import Final
+
+_TESTS: Final = (
+    *("test_*.py", "*_test.py", "tests.py", "*_test.go", "*_test.rs", "*_test.exs", "*_test.dart"),
+    *("*.test.*", "*.spec.*", "*-test.*js", "*_test.*js", "*_test.ts", "*.snap", "test.*js"),
+    *("*Test.java", "*Tests.java", "*Test.kt", "*Tests.kt", "*Test.cs", "*Tests.cs"),
+    *("*Test.php", "*Test.scala", "*Spec.scala", "*Spec.kt", "*Spec.groovy", "*Tests.swift"),
+    *("*_spec.rb", "*_test.rb", "test_*.rb", "*_test.cc", "*_test.cpp"),
+)
+_TEST_FOLDERS: Final = frozenset(
+    {"tests", "test", "__tests__", "__snapshots__", "__mocks__", "e2e", "spec", "testdata"}
+)
+# Whole files that steer a run of checks, by the program that reads them.
+_SETTINGS: Final = {
+    "pytest": ("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"),
+    "python": ("sitecustomize.py", "usercustomize.py", ".coveragerc", "noxfile.py"),
+    "mocha": (".mocharc*", "mocha.opts"),
+    "jest": ("jest.config.*", "jest.setup.*", "jest-preset.*", "babel.config.*", ".babelrc*"),
+    "vitest": ("vitest.config.*", "vitest.workspace.*", "vitest.setup.*", "vite.config.*"),
+    "node": (".npmrc", ".yarnrc*", ".nycrc*", ".c8rc*", ".taprc", "ava.config.*", "karma.conf*"),
+    "browsers": ("playwright.config.*", "cypress.config.*"),
+    "rust": ("rust-toolchain*", "clippy.toml", ".clippy.toml", "nextest.toml"),
+    "go": ("go.work", ".golangci.*"),
+    "types": ("mypy.ini", ".mypy.ini", "pyrightconfig.json", "tsconfig*.json", "ty.toml"),
+    "style": ("ruff.toml", ".ruff.toml", ".flake8", ".pylintrc", "eslint.config.*", ".eslintrc*"),
+    "more style": (".eslintignore", "biome.json*", ".prettierrc*", ".pre-commit-config.yaml"),
+    "commands": ("Makefile", "GNUmakefile", "justfile", ".justfile", "Taskfile.y*ml"),
+    "other runners": ("phpunit.xml*", ".rspec", "Rakefile", "project.json"),
+}
+# Whatever lies in these folders steers what lies beside them.
+_SETTING_FOLDERS: Final = (".cargo", ".config", "*.egg-info", "*.dist-info")
+# Of these only a part steers; which one, the checks know.
+PARTLY_SETTINGS: Final = frozenset(
+    {"pyproject.toml", "package.json", "setup.cfg", "tox.ini", "Cargo.toml"}
+)
+# A module of this name beside the tests would be taken for what runs them.
+RUNNER_MODULES: Final = re.compile(
+    r"_?pytest|pytest_\w+|pluggy|iniconfig|packaging|pygments|exceptiongroup|py|xdist|execnet"
+    r"|hypothesis|coverage|nose2?|mock"
+)
+
+
+def _any_of(globs: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(map(translate, globs)))
+
+
+_IS_TEST: Final = _any_of(_TESTS)
+_IS_SETTING: Final = _any_of(glob for globs in _SETTINGS.values() for glob in globs)
+_IS_SETTING_FOLDER: Final = _any_of(_SETTING_FOLDERS)
+
+
+def is_test(path: str) -> bool:
+    """Whether a file is a test, or something that tests rest on."""
+    *folders, name = path.split("/")
+    return not _TEST_FOLDERS.isdisjoint(folders) or _IS_TEST.match(name) is not None
+
+
+def is_runner_setting(path: str) -> bool:
+    """Whether a whole file, by its name and place, steers a run of checks."""
+    *folders, name = path.split("/")
+    if any(_IS_SETTING_FOLDER.match(folder) for folder in folders):
+        return True
+    return _IS_SETTING.match(name) is not None
+
+
+def steered_folder(path: str) -> str:
+    """The folder that such a file is for; empty for the whole of the project."""
+    kept: list[str] = []
+    for folder in path.split("/")[:-1]:
+        if _IS_SETTING_FOLDER.match(folder):
+            break
+        kept.append(folder)
+    return "/".join(kept)

@@ -1,0 +1,51 @@
+"""The files of a project, by name and text: in a folder as it lies there, or at a commit."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Final
+
+from remit.verify import ground, repository
+
+_MAX_CHARACTERS: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFiles:
+    names: frozenset[str]
+    content: Callable[[str], bytes]
+
+    def text(self, name: str) -> str:
+        """What a file holds; nothing if it is not there."""
+        if name not in self.names:
+            return ""
+        return self.content(name).decode("utf-8", "replace")[:_MAX_CHARACTERS]
+
+    def has(self, *names: str) -> bool:
+        return any(name in self.names for name in names)
+
+    def any(self, *globs: str) -> bool:
+        return any(fnmatchcase(name, glob) for name in self.names for glob in globs)
+
+    def in_root(self, *globs: str) -> bool:
+        tops = [name for name in self.names if "/" not in name]
+        return any(fnmatchcase(name, glob) for name in tops for glob in globs)
+
+
+def in_folder(root: Path) -> ProjectFiles:
+    """The files that a check would be given; a link is not followed."""
+
+    def content(name: str) -> bytes:
+        path = root / name
+        try:
+            return path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+        except OSError:
+            return b""
+
+    return ProjectFiles(frozenset(ground.names(root)), content)
+
+
+def at_commit(root: Path, commit: str) -> ProjectFiles:
+    held: Mapping[str, str] = repository.tree(root, commit)
+    return ProjectFiles(frozenset(held), lambda name: repository.blob(root, held[name]))

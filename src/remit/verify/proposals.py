@@ -1,0 +1,155 @@
+"""How a project checks itself, as its own files say: CI, scripts, task runners, notes for agents.
+
+What is found is proposed to the owner and never run unasked: each command is a list of words with
+the file that it stands in. No shell reads it, so a line that needs one is left out.
+"""
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from posixpath import basename
+from typing import Final
+
+from remit.verify.project_files import ProjectFiles
+from remit.verify.runners import Argv
+
+_MAX_LENGTH: Final = 300  # characters of a command
+_SHELL: Final = re.compile(r"[|&;<>`$(){}*?\\]")
+# Which activity a program stands for; the first word that is known decides.
+_PROGRAMS: Final[Mapping[str, tuple[str, ...]]] = {
+    "typecheck": ("mypy", "pyright", "basedpyright", "ty", "tsc", "pytype"),
+    "lint": (
+        *("ruff", "flake8", "pylint", "eslint", "biome", "black", "prettier", "isort", "clippy"),
+        *("golangci-lint", "rubocop", "standard", "stylelint", "pre-commit"),
+    ),
+    "unit-test": ("pytest", "mocha", "jest", "vitest", "tox", "nox", "unittest", "rspec", "ctest"),
+    "e2e": ("playwright", "cypress"),
+}
+_TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
+    "typecheck": ("typecheck", "type-check", "types", "mypy"),
+    "lint": ("lint", "check", "style"),
+    "unit-test": ("test", "tests", "unit", "unit-test"),
+    "e2e": ("e2e", "test-e2e", "test:e2e"),
+    "build": ("build",),
+}
+_RUNNERS: Final = ("make", "just", "task", "npm", "pnpm", "yarn", "bun", "uv", "poetry", "hatch")
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A command that a project uses for an activity, and where that is written."""
+
+    activity: str
+    argv: Argv
+    source: str
+
+
+def propose(files: ProjectFiles) -> tuple[Proposal, ...]:
+    """Every command that the files of a project name, each once; what is nearest to it first."""
+    found: dict[tuple[str, Argv], Proposal] = {}
+    for source, line in _lines(files):
+        argv = _argv(line)
+        activity = activity_of(argv)
+        if activity and argv:
+            found.setdefault((activity, argv), Proposal(activity, argv, source))
+    return tuple(found.values())
+
+
+def activity_of(argv: Argv) -> str | None:
+    """What a command checks; None if it does not look like a check."""
+    words = [basename(word) for word in argv]
+    if words[:1] and words[0] in _RUNNERS:
+        for activity, targets in _TARGETS.items():
+            if any(word in targets for word in words[1:3]):
+                return activity
+    if words[:1] in (["go"], ["cargo"]) and len(words) > 1:
+        verbs = {"test": "unit-test", "vet": "lint", "clippy": "lint", "build": "build"}
+        return verbs.get(words[1], "typecheck" if words[1] == "check" else None)
+    for word in words[:4]:
+        for activity, programs in _PROGRAMS.items():
+            if word in programs:
+                return activity
+    return None
+
+
+def _argv(line: str) -> Argv:
+    """The words of a line; none if a shell would do more with it."""
+    text = re.sub(r"^(?:[-@]+|\$ )\s*", "", line.strip())
+    if not text or len(text) > _MAX_LENGTH or _SHELL.search(text):
+        return ()
+    try:
+        words = shlex.split(text, comments=True)
+    except ValueError:
+        return ()
+    while words and re.fullmatch(r"[A-Z_]+=\S*", words[0]):
+        words.pop(0)
+    return tuple(words)
+
+
+def _lines(files: ProjectFiles) -> Iterator[tuple[str, str]]:
+    """Lines that may be commands, with the file that each stands in."""
+    names = sorted(files.names)
+    for name in names:
+        if name.startswith(".github/workflows/") and name.endswith((".yml", ".yaml")):
+            yield from ((name, each) for each in _workflow(files.text(name)))
+    for name in names:
+        if name.startswith("scripts/") and basename(name) in ("test", "tests", "check", "lint"):
+            yield from ((name, each) for each in files.text(name).splitlines())
+    yield from (("tox.ini", each) for each in _tox(files.text("tox.ini")))
+    yield from (("noxfile.py", each) for each in _nox(files.text("noxfile.py")))
+    for name in ("Makefile", "GNUmakefile", "justfile", ".justfile"):
+        starter = "just" if "just" in name else "make"
+        yield from ((name, each) for each in _targets(files.text(name), starter))
+    yield from (("package.json", each) for each in _scripts(files.text("package.json")))
+    for name in ("AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md"):
+        yield from ((name, each) for each in _fenced(files.text(name)))
+
+
+def _workflow(text: str) -> Iterator[str]:
+    """What the steps of a workflow run: behind `run:`, or in the block below it."""
+    lines = text.splitlines()
+    for at, line in enumerate(lines):
+        found = re.match(r"(\s*)(?:- )?run:\s*(.*)$", line)
+        if not found:
+            continue
+        if found[2].rstrip() not in ("|", "|-", ">", ">-"):
+            yield found[2].strip("'\" ")
+            continue
+        for below in lines[at + 1 :]:
+            if below.strip() and len(below) - len(below.lstrip()) <= len(found[1]):
+                break
+            yield below
+
+
+def _tox(text: str) -> Iterator[str]:
+    for block in re.findall(r"^commands\s*=(.*(?:\n[ \t]+.*)*)", text, re.MULTILINE):
+        yield from (re.sub(r"\s*\{posargs[^}]*\}", "", line) for line in block.splitlines())
+
+
+def _nox(text: str) -> Iterator[str]:
+    for block in re.findall(r"session\.run\(([^()]*)\)", text):
+        words = re.findall(r"[\"']([^\"']*)[\"']", block)
+        yield shlex.join(words)
+
+
+def _targets(text: str, starter: str) -> Iterator[str]:
+    known = {target for targets in _TARGETS.values() for target in targets}
+    for name in re.findall(r"^([\w-]+)(?: [^:=\n]*)?:(?!=)", text, re.MULTILINE):
+        if name in known:
+            yield f"{starter} {name}"
+
+
+def _scripts(text: str) -> Iterator[str]:
+    known = {target for targets in _TARGETS.values() for target in targets}
+    block = re.search(r'"scripts"\s*:\s*\{([^}]*)\}', text)
+    for name in re.findall(r'"([\w:-]+)"\s*:\s*"', block[1] if block else ""):
+        if name in known:
+            yield f"npm run {name}"
+
+
+def _fenced(text: str) -> Iterator[str]:
+    for block in re.findall(
+        r"^```(?:sh|bash|shell|console)?\n(.*?)^```", text, re.MULTILINE | re.DOTALL
+    ):
+        yield from block.splitlines()

@@ -1,0 +1,346 @@
+"""What a run of tests says of each test: read from its report, where the runner writes one."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import PurePosixPath
+from typing import Final, TypeAlias, cast
+from xml.etree.ElementTree import Element, ParseError
+
+from defusedxml import DefusedXmlException  # type: ignore[import-untyped]
+from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
+
+MAX_MESSAGE: Final = 600  # characters of what a test says
+
+
+class Outcome(StrEnum):
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    name: str
+    outcome: Outcome = Outcome.PASSED
+    file: str = ""  # relative to the project, where it is known
+    line: int = 0
+    message: str = ""
+
+    @property
+    def key(self) -> str:
+        """The same test in another run has the same key."""
+        return f"{self.file}::{self.name}"
+
+    @property
+    def function(self) -> str:
+        """The key without what a test is called with: that may change with the code."""
+        return re.sub(r"\[.*\]$", "", self.key, flags=re.DOTALL)
+
+
+Cases: TypeAlias = tuple[CaseResult, ...]
+
+
+def read_cases(reader: str, report: bytes, output: str, root: str) -> Cases | None:
+    """Each test of a run; None where nothing can be read of single tests."""
+    found = _READERS[reader](report, output)
+    if found is None:
+        return None
+    return tuple(_placed(case, root.rstrip("/") + "/") for case in found)
+
+
+def read_count(output: str) -> int | None:
+    """How many tests a runner says it ran, in the words that runners use; None if it says none."""
+    counts = [sum(map(int, each.findall(output))) for each in _COUNTS if each.search(output)]
+    return max(counts, default=None)
+
+
+_COUNTS: Final = tuple(
+    re.compile(each, re.MULTILINE)
+    for each in (
+        r"^Ran (\d+) tests? in ",
+        r"^\s*(\d+) (?:passing|failing)\b",
+        r"\b(\d+) (?:passed|failed)\b",
+        r"^[#\u2139] (?:pass|fail) (\d+)$",
+        r"^1\.\.(\d+)\s*$",
+        r"^OK \((\d+) tests?",
+        r"^(\d+) examples?, ",
+        r"^Tests run: (\d+),",
+    )
+)
+
+
+def _placed(case: CaseResult, root: str) -> CaseResult:
+    """A case with a path relative to the project, and the line that its message names."""
+    file = case.file.removeprefix("file://").removeprefix(root)
+    text = _FRAME.sub("", case.message.replace(root, ""))
+    line = case.line
+    named = [(m[1], int(m[2])) for m in _PLACE.finditer(text)]
+    if file:
+        own = [number for path, number in named if _same_file(path, file)]
+        line = (own[-1] if file.endswith(".py") else own[0]) if own else line
+    else:
+        inside = [each for each in named if not each[0].startswith(("/", "node:", "<"))]
+        file, line = inside[0] if inside and case.outcome is Outcome.FAILED else (file, line)
+    return replace(case, file=file, line=line, message=text.strip()[:MAX_MESSAGE])
+
+
+# Where a runner stands in its own code helps nobody.
+_FRAME: Final = re.compile(r"^\s+at .*(?:node_modules|node:|<anonymous>\)$).*\n?", re.MULTILINE)
+_PLACE: Final = re.compile(r"([\w@./+-]+\.\w+):(\d+)")
+
+
+def _same_file(one: str, other: str) -> bool:
+    return one == other or other.endswith(f"/{one}") or one.endswith(f"/{other}")
+
+
+# Reports in files ---------------------------------------------------------------------------------
+
+
+def _report(report: bytes, output: str) -> Iterable[CaseResult] | None:
+    """JUnit's XML, or the JSON of Jest, Vitest and Mocha."""
+    if not report.strip():
+        report = _json_in(output)
+    if report.lstrip().startswith(b"{"):
+        said = _object(report)
+        return _jest(said) if "testResults" in said else _mocha(said)
+    try:
+        root = fromstring(report)
+    except (ParseError, DefusedXmlException, ValueError):
+        return None
+    return list(_junit(root, ()))
+
+
+def _json_in(output: str) -> bytes:
+    """An older Mocha prints its report."""
+    at = re.search(r'^\{\s*"stats"', output, re.MULTILINE)
+    return output[at.start() : output.rfind("}") + 1].encode() if at else b""
+
+
+def _junit(element: Element, suites: tuple[str, ...]) -> Iterator[CaseResult]:
+    for child in element:
+        if child.tag == "testsuite":
+            name = child.get("name", "")
+            yield from _junit(child, (*suites, name) if name != "pytest" else suites)
+        elif child.tag == "testcase":
+            yield _junit_case(child, suites)
+
+
+def _junit_case(case: Element, suites: tuple[str, ...]) -> CaseResult:
+    owner = case.get("classname", "")
+    named = owner if owner not in ("", "test") else " ".join(suites)
+    name = ".".join(filter(None, (named, case.get("name", ""))))
+    line = case.get("line", "")
+    place = case.get("file", ""), int(line) + 1 if line.isdecimal() else 0
+    wrong = next((each for each in case if each.tag in ("failure", "error")), None)
+    if wrong is not None:
+        return CaseResult(name, Outcome.FAILED, *place, _junit_message(wrong))
+    skipped = case.find("skipped") is not None
+    return CaseResult(name, Outcome.SKIPPED if skipped else Outcome.PASSED, *place)
+
+
+def _junit_message(wrong: Element) -> str:
+    """What a test says, the most telling line first; of pytest's pages only what it points at."""
+    text, said = _plain(wrong.text or ""), _first((wrong.get("message"), wrong.text))
+    pointed = [line for line in text.splitlines() if line[:2] in ("E ", "> ")]
+    if said == "collection failure" and pointed:
+        said = pointed[-1][1:].strip()
+    places = [line for line in text.splitlines() if re.match(r"\S+:\d+: ", line)]
+    return "\n".join((said, *(pointed[-12:] if pointed else [text]), *places[-1:]))
+
+
+def _jest(said: Mapping[str, object]) -> list[CaseResult]:
+    found: list[CaseResult] = []
+    for file in _objects(said.get("testResults")):
+        name = str(file.get("name", ""))
+        cases = _objects(file.get("assertionResults"))
+        found += (_jest_case(case, name) for case in cases)
+        if not cases and file.get("status") == "failed":  # it could not even be read
+            found.append(CaseResult(name, Outcome.FAILED, name, 0, str(file.get("message", ""))))
+    return found
+
+
+def _jest_case(case: Mapping[str, object], file: str) -> CaseResult:
+    wanted = {"passed": Outcome.PASSED, "failed": Outcome.FAILED}
+    outcome = wanted.get(str(case.get("status")), Outcome.SKIPPED)
+    said = case.get("failureMessages")
+    message = _plain("\n".join(map(str, said))) if isinstance(said, list) else ""
+    name = case.get("fullName") or case.get("title") or ""
+    place = case.get("location")
+    line = place.get("line", 0) if isinstance(place, dict) else 0
+    return CaseResult(str(name), outcome, file, line if isinstance(line, int) else 0, message)
+
+
+def _mocha(said: Mapping[str, object]) -> list[CaseResult] | None:
+    if not isinstance(said.get("stats"), dict):
+        return None
+    lists = (
+        ("passes", Outcome.PASSED),
+        ("failures", Outcome.FAILED),
+        ("pending", Outcome.SKIPPED),
+    )
+    return [
+        _mocha_case(case, outcome) for name, outcome in lists for case in _objects(said.get(name))
+    ]
+
+
+def _mocha_case(case: Mapping[str, object], outcome: Outcome) -> CaseResult:
+    wrong = case.get("err")
+    told = wrong if isinstance(wrong, dict) else {}
+    said = [str(told.get(each) or "") for each in ("message", "stack")]
+    name = case.get("fullTitle") or case.get("title") or ""
+    return CaseResult(str(name), outcome, str(case.get("file") or ""), 0, "\n".join(said).strip())
+
+
+# What is printed ----------------------------------------------------------------------------------
+
+
+def _go(report: bytes, output: str) -> list[CaseResult]:
+    """What `go test -json` says, event by event; a package that does not build fails as a whole."""
+    del report
+    texts: dict[tuple[str, str], list[str]] = {}
+    ends: dict[tuple[str, str], str] = {}
+    for line in output.splitlines():
+        event = _object(line) if line.startswith("{") else {}
+        where = (
+            str(event.get("Package") or event.get("ImportPath") or ""),
+            str(event.get("Test") or ""),
+        )
+        action = str(event.get("Action", ""))
+        if action in ("output", "build-output"):
+            texts.setdefault(where, []).append(str(event.get("Output", "")))
+        elif action in ("pass", "fail", "skip"):
+            ends[where] = action
+    failed = {package for (package, test), end in ends.items() if test and end == "fail"}
+    return [
+        _go_case(package, test, end, "".join(texts.get((package, test), ())))
+        for (package, test), end in ends.items()
+        if test or (end == "fail" and package not in failed)
+    ]
+
+
+def _go_case(package: str, test: str, end: str, text: str) -> CaseResult:
+    outcome = {"pass": Outcome.PASSED, "fail": Outcome.FAILED}.get(end, Outcome.SKIPPED)
+    lines = [line.strip() for line in text.splitlines()]
+    told = [line for line in lines if line and not line.startswith(("=== ", "--- "))]
+    message = "\n".join(told) if outcome is Outcome.FAILED else ""
+    return CaseResult(f"{package}.{test}".strip("."), outcome, "", 0, message)
+
+
+def _cargo(report: bytes, output: str) -> list[CaseResult] | None:
+    """What libtest prints; its summaries say how many, and without them nothing is believed."""
+    del report
+    if not re.search(r"^test result: ", output, re.MULTILINE):
+        return None
+    found, target = [], ""
+    for line in output.splitlines():
+        if running := _CARGO_TARGET.match(line):
+            target = re.sub(r"-[0-9a-f]{16}$", "", running[1])
+        elif case := _CARGO_CASE.match(line):
+            outcome = _CARGO_ENDS[case[2]]
+            said = _panic(case[1], output) if outcome is Outcome.FAILED else ""
+            found.append(CaseResult(f"{target} {case[1]}".strip(), outcome, "", 0, said))
+    return found
+
+
+_CARGO_TARGET: Final = re.compile(r"\s*(?:Running|Doc-tests) (?:unittests )?([\w./:-]+)")
+_CARGO_CASE: Final = re.compile(r"test (.+?) \.\.\. (ok|FAILED|ignored)\b")
+_CARGO_ENDS: Final = {
+    "ok": Outcome.PASSED,
+    "FAILED": Outcome.FAILED,
+    "ignored": Outcome.SKIPPED,
+}
+
+
+def _panic(name: str, output: str) -> str:
+    told = re.search(
+        rf"^thread '{re.escape(name)}'[^\n]* panicked at ([^\n]+?):?\n(.*?)(?:\nnote:|\n\n|\Z)",
+        output,
+        re.MULTILINE | re.DOTALL,
+    )
+    return f"{told[2].strip()}\n{told[1]}" if told else ""
+
+
+def _unittest(report: bytes, output: str) -> list[CaseResult] | None:
+    """What `unittest -v` prints, if it names as many tests as it counts."""
+    del report
+    counted = re.search(r"^Ran (\d+) tests? in ", output, re.MULTILINE)
+    names = [_unittest_case(each, output) for each in _UNITTEST_CASE.finditer(output)]
+    return names if counted and len(names) == int(counted[1]) else None
+
+
+_UNITTEST_CASE: Final = re.compile(
+    r"^(\w+) \(([\w.]+)\)(?:\n[^\n]*?)? \.\.\. (?:[^\n]*\n)*?.*?"
+    r"(ok|FAIL|ERROR|skipped|expected failure)\b",
+    re.MULTILINE,
+)
+
+
+def _unittest_case(found: re.Match[str], output: str) -> CaseResult:
+    test, owner, end = found.groups()
+    owner = owner.removesuffix(f".{test}")
+    outcome = {"ok": Outcome.PASSED, "FAIL": Outcome.FAILED, "ERROR": Outcome.FAILED}.get(end)
+    head = (
+        rf"^(?:FAIL|ERROR): {re.escape(test)} \({re.escape(owner)}[\w.]*\)\n(.*?)(?:\n\n|\n=====)"
+    )
+    said = re.search(head, output, re.MULTILINE | re.DOTALL) if outcome is Outcome.FAILED else None
+    text = re.sub(r'File "([^"]+)", line (\d+)', r"\1:\2", said[1]) if said else ""
+    last = text.strip().rpartition("\n")[2]
+    return CaseResult(
+        f"{owner}.{test}", outcome or Outcome.SKIPPED, "", 0, f"{last}\n{text}".strip()
+    )
+
+
+def _nothing(report: bytes, output: str) -> None:
+    """A command of its own: nothing is known of single tests."""
+    del report, output
+
+
+_READERS: Final[Mapping[str, Callable[[bytes, str], Iterable[CaseResult] | None]]] = {
+    "report": _report,
+    "go": _go,
+    "cargo": _cargo,
+    "unittest": _unittest,
+    "": _nothing,
+}
+
+
+# What was said ------------------------------------------------------------------------------------
+
+
+def headline(case: CaseResult) -> str:
+    """One line for a test that failed: where it stands, its name, what it says."""
+    place = f"{case.file}:{case.line}" if case.file and case.line else case.file
+    said = _first(case.message.splitlines())
+    name = _short_name(case)
+    return ": ".join(filter(None, (" ".join(filter(None, (place, name))), said)))[:300]
+
+
+def _short_name(case: CaseResult) -> str:
+    """A name without the module that the path says already."""
+    module = str(PurePosixPath(case.file).with_suffix("")).replace("/", ".") if case.file else ""
+    return case.name.removeprefix(f"{module}.") if module else case.name
+
+
+def _first(texts: Sequence[str | None]) -> str:
+    """The first line of the first text that says something."""
+    lines = (line.strip() for text in texts if text for line in _plain(text).splitlines())
+    return next((line for line in lines if line), "")
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\x1b\[[0-?]*[ -/]*[@-~]", "", text)
+
+
+def _objects(value: object) -> list[dict[str, object]]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def _object(text: str | bytes) -> dict[str, object]:
+    try:
+        said = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return cast("dict[str, object]", said) if isinstance(said, dict) else {}

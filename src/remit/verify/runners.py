@@ -1,0 +1,231 @@
+"""The programs that run tests: how each is recognised, started, told which files, and read.
+
+`{report}` is where a run leaves its report, `{files}` the test files to run or, where none are
+chosen, the words that mean all of them. `{pattern}` and `{regex}` are a name of tests as one word,
+which is left out where there is none.
+"""
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from remit.model.test_files import is_test
+from remit.verify.project_files import ProjectFiles
+from remit.verify.toolchain import Toolchain
+
+Argv: TypeAlias = tuple[str, ...]
+FILES: Final = "{files}"
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How one activity is checked, and who says so."""
+
+    argv: Argv
+    origin: str
+    detected: bool = False  # its origin is the tool itself
+    names: bool = False  # the pattern must be a name, for the tool reads more into it
+    reader: str = ""  # how single tests are read from a run; nothing: only a count may be found
+    everything: Argv = ()  # what `{files}` stands for where no files are chosen
+    by_folder: bool = False  # it takes the folders of the files
+
+    @property
+    def selects(self) -> bool:
+        return FILES in self.argv
+
+
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """The project speaks of a tool that is not installed."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """A program that runs tests. `options` may be followed by a value of their own."""
+
+    name: str
+    words: Argv
+    reader: str = "report"
+    start: Argv = ()  # words that come before those of the project's own script
+    everything: Argv = ()
+    options: frozenset[str] = frozenset()
+    by_folder: bool = False
+
+
+# The runner is imported before the project's folder can be searched for modules, and only then is
+# that folder searched, as `python -m pytest` would: no file of the work can stand in for it.
+_SAFE_START: Final = (
+    "import os, sys, {0}; sys.argv[0] = '{0}'; sys.path.insert(0, os.getcwd()); {1}"
+)
+_PYTEST_MAIN: Final = _SAFE_START.format("pytest", "sys.exit(pytest.main())")
+_UNITTEST_MAIN: Final = _SAFE_START.format("unittest", "unittest.main(module=None)")
+_PYTEST: Final = (
+    *("-q", "-p", "no:cacheprovider", "--continue-on-collection-errors", "--maxfail=0"),
+    *("-o", "junit_family=xunit1", "--junitxml={report}", "-k{pattern}"),
+)
+_MOCHA_OPTIONS: Final = frozenset(
+    {
+        *("-r", "--require", "-R", "--reporter", "-t", "--timeout", "-u", "--ui", "-g", "--grep"),
+        *("-f", "--fgrep", "--extension", "--file", "--spec", "--config", "--package", "-s"),
+        *("--slow", "--retries", "--ignore", "--exclude", "-O", "--reporter-option", "-j"),
+        *("--reporter-options", "--jobs", "-n", "--node-option", "--global"),
+    }
+)
+
+RUNNERS: Final[Mapping[str, Runner]] = {
+    each.name: each
+    for each in (
+        Runner(
+            "vitest",
+            ("--reporter=json", "--outputFile={report}", "--testNamePattern={regex}", FILES),
+            start=("run",),
+        ),
+        Runner(
+            "jest",
+            ("--ci", "--json", "--outputFile={report}", "--testNamePattern={regex}", FILES),
+        ),
+        Runner(
+            "mocha",
+            ("--reporter=json", "--reporter-option=output={report}", "--grep={regex}", FILES),
+            options=_MOCHA_OPTIONS,
+        ),
+        Runner(
+            "node",
+            (
+                *("--test-reporter=junit", "--test-reporter-destination={report}"),
+                *("--test-name-pattern={regex}", FILES),
+            ),
+            start=("--test",),
+        ),
+        Runner(
+            "go",
+            ("test", "-json", "-count=1", "-run={regex}", FILES),
+            "go",
+            everything=("./...",),
+            by_folder=True,
+        ),
+        Runner("cargo", ("test", "--offline", "--no-fail-fast", "{pattern}"), "cargo"),
+    )
+}
+_WRAPPERS: Final = frozenset({"npx", "cross-env", "c8", "nyc", "env", "dotenv", "--"})
+_ASSIGNMENT: Final = re.compile(r"[A-Z_][A-Z0-9_]*=.*")
+
+
+def python_tests(files: ProjectFiles, tools: Toolchain, *words: str) -> Way | Lacking:
+    """pytest; or unittest, where pytest is not installed and the tests do not ask for it."""
+    found = tools.find("pytest")
+    if found is not None:
+        python = found.with_name("python")
+        safe = (str(python), "-I", "-c", _PYTEST_MAIN) if python.is_file() else (str(found),)
+        argv = (*safe, *_PYTEST, *(w for w in words if w.startswith("-")), FILES)
+        everything = tuple(w for w in words if not w.startswith("-"))
+        return Way(argv, "pytest", True, True, "report", everything)
+    python3 = tools.find("python") or tools.find("python3")
+    if python3 is None or not _is_unittest(files):
+        return Lacking("the project has tests for pytest, which is not installed")
+    folder = next((each for each in ("tests", "test") if files.any(f"{each}/*.py")), ".")
+    apart = folder != "." and not files.has(f"{folder}/__init__.py")
+    top = folder if apart else "."
+    argv = (str(python3), "-I", "-c", _UNITTEST_MAIN, "discover", "-v", "-s", folder, "-t", top)
+    return Way(argv, "unittest", detected=True, reader="unittest")
+
+
+def _is_unittest(files: ProjectFiles) -> bool:
+    texts = [files.text(name) for name in files.names if name.endswith(".py") and is_test(name)]
+    asks = any(re.search(r"^\s*(?:import|from) pytest\b", text, re.MULTILINE) for text in texts)
+    return not asks and any("unittest" in text for text in texts)
+
+
+def script_tests(
+    script: str, needs: Mapping[str, object], tools: Toolchain
+) -> Way | Lacking | None:
+    """The runner that the test script of package.json starts, with the words that it gives it.
+
+    Without a script it is a runner that the project needs; None if there is none.
+    """
+    for piece in re.split(r"&&|;|\|\||\n", script):
+        found = _in_script(piece, tools)
+        if found is not None:
+            return found
+    if script:
+        return _found(tools, "npm", "run", "--silent", "test")
+    needed = next((each for each in ("vitest", "jest", "mocha") if each in needs), None)
+    return _way(RUNNERS[needed], (), (), tools) if needed else None
+
+
+def _in_script(piece: str, tools: Toolchain) -> Way | Lacking | None:
+    try:
+        words = shlex.split(piece)
+    except ValueError:
+        return None
+    given = list[str]()
+    while words and (_ASSIGNMENT.fullmatch(words[0]) or words[0] in _WRAPPERS):
+        word = words.pop(0)
+        given += [word] if _ASSIGNMENT.fullmatch(word) else []
+    runner = RUNNERS.get(Path(words[0]).name) if words else None
+    if runner is None or (runner.name == "node" and "--test" not in words):
+        return None
+    shell = r"[$`<>|&]" if runner.name == "mocha" else r"[$`<>|&*?]"  # mocha reads globs itself
+    if any(re.search(shell, word) for word in words):
+        return None
+    rest = [word for word in words[1:] if word not in runner.start and word != "--watch"]
+    return _way(runner, rest, given, tools)
+
+
+def _way(
+    runner: Runner, words: Sequence[str], environ: Sequence[str], tools: Toolchain
+) -> Way | Lacking:
+    found = tools.find(runner.name)
+    if found is None:
+        return Lacking(f"the project's tests run with {runner.name}, which is not installed")
+    options, places = _sorted(words, runner.options)
+    program = ("env", *environ, str(found)) if environ else (str(found),)
+    argv = (*program, *runner.start, *options, *runner.words)
+    everything = (*places, *runner.everything)
+    reader = runner.reader
+    return Way(argv, runner.name, True, False, reader, everything, runner.by_folder)
+
+
+def _sorted(words: Sequence[str], valued: frozenset[str]) -> tuple[Argv, Argv]:
+    """The options of a script, each with its value, and the places that it names."""
+    options, places, takes = list[str](), list[str](), False
+    for word in words:
+        if word.startswith("-") or takes:
+            options.append(word)
+            takes = word in valued
+        else:
+            places.append(word)
+    return tuple(options), tuple(places)
+
+
+def program_tests(name: str, tools: Toolchain) -> Way | Lacking:
+    """Go's and Rust's own runners."""
+    runner = RUNNERS[name]
+    found = tools.find(name)
+    if found is None:
+        return Lacking(f"the project uses {name}, which is not installed")
+    words = (str(found), *runner.words)
+    everything = runner.everything
+    return Way(words, name, True, False, runner.reader, everything, runner.by_folder)
+
+
+def _found(tools: Toolchain, program: str, *words: str) -> Way | Lacking:
+    found = tools.find(program)
+    if found is None:
+        return Lacking(f"the project uses {program}, which is not installed")
+    return Way((str(found), *words), program, detected=True)
+
+
+def reader_of(argv: Sequence[str]) -> str:
+    """How a run of words that somebody configured is read."""
+    if any("{report}" in word for word in argv):
+        return "report"
+    names = [Path(word).name for word in argv]
+    if names[:1] == ["cargo"]:
+        return "cargo"
+    return "go" if names[:1] == ["go"] and "-json" in argv else ""

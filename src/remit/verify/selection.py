@@ -1,0 +1,250 @@
+"""Which test files a change concerns: those that import what changed, directly or not.
+
+Imports are read from the text, without running or parsing anything: a line that only looks like an
+import chooses a test too many, never one too few. For Python and JavaScript the graph is followed;
+for other languages the folder and the name decide. A change that no test file seems to know
+concerns all of them.
+"""
+
+import posixpath
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from remit.model.test_files import is_test
+
+_MIN_FILES: Final = 6  # with fewer test files, all of them are run at once
+_MAX_BYTES: Final = 1_000_000  # of a file that is read for its imports
+_SCRIPTS: Final = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte")
+_PYTHON_IMPORT: Final = re.compile(
+    r"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]*(\([^)]*\)|[^\n\\]*(?:\\\n[^\n\\]*)*)"
+    r"|import[ \t]+([^\n;#]+))",
+    re.MULTILINE,
+)
+_SCRIPT_IMPORT: Final = re.compile(
+    r"""(?:\bfrom|\bimport|\brequire|\bmock)\s*\(?\s*['"](\.[^'"\n]*)['"]"""
+)
+_WORD: Final = re.compile(r"[A-Za-z_]\w*|\*")
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The test files to run first; none: all of them."""
+
+    files: tuple[str, ...] = ()
+    of: int = 0  # test files there are
+    why: str = ""  # which ones, or why all
+
+    @property
+    def sentence(self) -> str:
+        return f"{len(self.files)} of {self.of} test files, {self.why}"
+
+    @property
+    def why_all(self) -> str:
+        """Why all tests ran; nothing where some are chosen."""
+        return "" if self.files else self.why
+
+
+def select(
+    names: Collection[str], read: Callable[[str], str], changed: Collection[str]
+) -> Selection:
+    """Choose among the files of a project, whose text `read` gives, by what changed."""
+    tests = [name for name in names if is_test(name) and _is_runnable(name)]
+    if len(tests) < _MIN_FILES:
+        return Selection((), len(tests))
+    known = frozenset(names)
+    touched = [name for name in changed if name in known]
+    if len(touched) < len(changed):
+        return Selection((), len(tests), "A file was removed, so all tests ran.")
+    graph = _Graph(names, read)
+    reached = graph.users_of(touched)
+    chosen = tuple(sorted(name for name in tests if name in reached))
+    code = [name for name in touched if _has_imports(name) and not is_test(name)]
+    about = _short([posixpath.basename(name) for name in code or touched])
+    if not chosen:
+        return Selection((), len(tests), f"No test file imports {about}, so all tests ran.")
+    if 2 * len(chosen) > len(tests):
+        why = f"{len(chosen)} of {len(tests)} test files import {about}, so all tests ran."
+        return Selection((), len(tests), why)
+    return Selection(chosen, len(tests), f"those that import {about}")
+
+
+def _is_runnable(name: str) -> bool:
+    """Whether a test file is run itself, and is not data or a helper of others."""
+    stem = posixpath.basename(name)
+    if name.endswith(".py"):
+        return stem.startswith("test") or stem.endswith("_test.py")
+    return name.endswith((*_SCRIPTS, ".go", ".rs"))
+
+
+class _Graph:
+    """Who uses whom, by the text of the files."""
+
+    def __init__(self, names: Collection[str], read: Callable[[str], str]) -> None:
+        self._names = frozenset(names)
+        self._read = read
+        self._modules = _modules(self._names)
+        self._tops = {dotted.partition(".")[0] for dotted in self._modules}
+        self._exports: dict[str, Mapping[str, str]] = {}
+        self._users: dict[str, set[str]] = defaultdict(set)
+        self._fill()
+
+    def users_of(self, changed: Iterable[str]) -> set[str]:
+        """The files that use these, directly or not, and these themselves."""
+        found, left = set[str](), list(changed)
+        while left:
+            name = left.pop()
+            if name not in found:
+                found.add(name)
+                left += self._users[name] - found
+        return found
+
+    def _fill(self) -> None:
+        texts = {name: self._text(name) for name in self._names if _has_imports(name)}
+        inits = {name for name in texts if name.endswith("/__init__.py")}
+        for name in inits:
+            self._exports[name] = dict(self._exported(name, texts[name]))
+        for name, text in texts.items():
+            for used in self._uses(name, text):
+                if used != name:
+                    self._users[used].add(name)
+        self._beside(texts)
+
+    def _text(self, name: str) -> str:
+        return self._read(name)[:_MAX_BYTES]
+
+    def _beside(self, texts: Mapping[str, str]) -> None:
+        """What is used without an import: conftest.py by all below it, Go files by their folder."""
+        conftests = [name for name in texts if posixpath.basename(name) == "conftest.py"]
+        for test in (name for name in texts if is_test(name)):
+            for conftest in conftests:
+                folder = conftest.removesuffix("conftest.py")
+                if test.startswith(folder):
+                    self._users[conftest].add(test)
+        packages = defaultdict(list)
+        for name in self._names:
+            if name.endswith(".go"):
+                packages[posixpath.dirname(name)].append(name)
+        for files in packages.values():
+            for name in files:
+                self._users[name].update(each for each in files if is_test(each))
+
+    def _uses(self, name: str, text: str) -> Iterator[str]:
+        if not name.endswith(".py"):
+            folder = posixpath.dirname(name)
+            for found in _SCRIPT_IMPORT.findall(text):
+                yield from self._script(posixpath.normpath(posixpath.join(folder, found)))
+            return
+        for dots, module, wanted, plain in _PYTHON_IMPORT.findall(text):
+            if plain:
+                yield from self._plainly(plain, text)
+            else:
+                source = _absolute(name, len(dots), module)
+                yield from self._module(source, _imported(wanted))
+
+    def _plainly(self, plain: str, text: str) -> Iterator[str]:
+        """The files that `import a, b.c as d` means; what is not of the project is no file."""
+        for words in (part.split() for part in plain.split(",")):
+            top = words[0].partition(".")[0] if words else ""
+            if top in self._tops:
+                yield from self._module(words[0], _used(words, text))
+
+    def _module(self, module: str, wanted: Collection[str]) -> Iterator[str]:
+        """The files that an import of names from a module means."""
+        for file in self._modules.get(module, ()):
+            exports = self._exports.get(file)
+            # A name that a package only hands on is used from where it is made.
+            named = [exports[each] for each in wanted if each in exports] if exports else []
+            rest = [each for each in wanted if not exports or each not in exports]
+            below = [self._modules.get(f"{module}.{each}", ()) for each in rest]
+            yield from named
+            yield from (found for each in below for found in each)
+            if exports is None or not wanted or "*" in wanted or not all(below):
+                yield file
+        parent = module.rpartition(".")[0]
+        if parent and module not in self._modules:  # `import a.b.name`
+            yield from self._modules.get(parent, ())
+
+    def _exported(self, name: str, text: str) -> Iterator[tuple[str, str]]:
+        """Which names a package hands on, and the files they come from."""
+        for dots, module, wanted, plain in _PYTHON_IMPORT.findall(text):
+            if plain or not dots:
+                continue
+            source = _absolute(name, len(dots), module)
+            for each in _imported(wanted):
+                made = self._modules.get(f"{source}.{each}") or self._modules.get(source)
+                for file in made or ():
+                    if file != name:
+                        yield each, file
+
+    def _script(self, path: str) -> Iterator[str]:
+        stem = posixpath.splitext(path)[0]
+        ends = ("", *_SCRIPTS, *(f"/index{end}" for end in _SCRIPTS))
+        names = (*(f"{path}{end}" for end in ends), *(f"{stem}{end}" for end in _SCRIPTS))
+        yield from (each for each in names if each.lstrip("/") in self._names)
+        if path in (".", ""):
+            yield from (f"index{end}" for end in _SCRIPTS if f"index{end}" in self._names)
+
+
+def _modules(names: Collection[str]) -> Mapping[str, tuple[str, ...]]:
+    """The files that a dotted name may mean: seen from the top, its package, or a folder."""
+    found: dict[str, list[str]] = defaultdict(list)
+    packages = {posixpath.dirname(name) for name in names if name.endswith("/__init__.py")}
+    for name in names:
+        if not name.endswith((".py", ".pyi")):
+            continue
+        parts = posixpath.splitext(name)[0].split("/")
+        if parts[-1] == "__init__":
+            parts.pop()
+        starts = {0, _package_start(parts, packages), *(range(1, 2) if len(parts) > 1 else ())}
+        for start in starts:
+            dotted = ".".join(parts[start:])
+            if dotted:
+                found[dotted].append(name)
+    return {dotted: tuple(files) for dotted, files in found.items()}
+
+
+def _package_start(parts: Sequence[str], packages: Collection[str]) -> int:
+    start = len(parts) - 1
+    while start > 0 and "/".join(parts[:start]) in packages:
+        start -= 1
+    return start
+
+
+def _absolute(name: str, dots: int, module: str) -> str:
+    """The dotted name, from the top of the project, that a relative import means."""
+    if not dots:
+        return module
+    folder = posixpath.dirname(name).split("/")
+    above = folder[: len(folder) - dots + 1]
+    return ".".join(filter(None, (*above, module)))
+
+
+def _imported(wanted: str) -> list[str]:
+    """The names behind `import`, without what they are called afterwards."""
+    bare = re.sub(r"#[^\n]*|[()\\]", " ", wanted)
+    words = (_WORD.match(part.strip()) for part in bare.split(","))
+    return [word[0] for word in words if word]
+
+
+def _used(words: Sequence[str], text: str) -> list[str]:
+    """Which names of a plainly imported package a file uses; none named: all of it."""
+    module = words[-1] if "as" in words else words[0]
+    if "." in module:
+        return []
+    found = re.findall(rf"(?<![\w.]){re.escape(module)}\b(?:\.(\w+))?", text)
+    used = {each for each in found if each}
+    bare = sum(not each for each in found)
+    imports = len(re.findall(rf"import[^\n]*\b{re.escape(module)}\b", text))
+    return sorted(used) if bare <= imports else []
+
+
+def _has_imports(name: str) -> bool:
+    return name.endswith((".py", *_SCRIPTS))
+
+
+def _short(names: Sequence[str], most: int = 3) -> str:
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,113 @@
+"""Do the tests prove the work? They are run as they were before it, then as it left them.
+
+1. The test files that the change concerns, where there are few of them: a quick no.
+2. The whole suite with the tests as they were, and without new ones. Its tests are compared with
+   those of the base commit, which is run once and kept: what failed before is told and held against
+   nobody, and what ran before has to run.
+3. The whole suite as the work left it.
+
+A test that fails is run once more, on the work and on the base, before it counts.
+"""
+
+import asyncio
+import posixpath
+import re
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+
+from remit.model.contract import Result
+from remit.verify import ground, project_files
+from remit.verify.runners import Way
+from remit.verify.selection import Selection, select
+from remit.verify.suite_judge import SuiteJudge
+from remit.verify.suite_runs import KeptRuns, SuiteRunner
+from remit.verify.suite_terms import Judged, Terms, Work, compare
+
+
+class Suite:
+    """Judges tests. The whole suite is run once for all criteria that ask about the same files."""
+
+    def __init__(self, runner: SuiteRunner, terms: Terms, kept: KeptRuns) -> None:
+        self._runner = runner
+        self._terms = terms
+        self._kept = kept
+        self._wholes: dict[object, Judged] = {}
+
+    async def prove(
+        self,
+        way: Way,
+        workspace: Path,
+        pattern: str | None,
+        changed: Collection[str] = (),
+        *,
+        demanded: bool = False,
+    ) -> Judged:
+        """Whether the tests prove the work; `demanded`: a test of the pattern's name must be."""
+        work = await asyncio.to_thread(compare, workspace, self._terms)
+        if work.guard.refused:
+            return Judged(Result.FAIL, ". ".join(work.guard.refused) + ".")
+        judge = SuiteJudge(self._runner, self._terms, self._kept, work, way)
+        about = files_called(pattern, changed or tuple(work.original))
+        first, sentence = Judged(Result.SKIPPED), ""
+        if pattern is not None and not about:
+            first = await judge.named(pattern, demanded=demanded)
+            sentence = first.note if first.result is Result.SKIPPED else ""
+        elif way.selects and about:
+            chosen = await asyncio.to_thread(_select, work, about)
+            first, sentence = await judge.selected(chosen), chosen.why_all
+        if first.result is Result.FAIL:
+            return await judge.maybe_intended(first)
+        if first.result is Result.PASS and not self._terms.whole:
+            return first
+        return _joined(await self._whole(judge, work, way), first, sentence)
+
+    async def _whole(self, judge: SuiteJudge, work: Work, way: Way) -> Judged:
+        key = await asyncio.to_thread(_stamp, work, way)
+        if key not in self._wholes:
+            self._wholes[key] = await judge.whole()
+        return self._wholes[key]
+
+
+def _joined(whole: Judged, first: Judged, sentence: str) -> Judged:
+    """What the whole suite came to; one that cannot end leaves what was run before it."""
+    if whole.result is not Result.SKIPPED:
+        return replace(whole, note=" ".join(filter(None, (whole.note, sentence))))
+    if first.result is Result.PASS:
+        return replace(first, note=f"{first.note} {whole.note}", of=whole.of)
+    return replace(whole, result=Result.FAIL, error=whole.note, note="")
+
+
+def files_called(pattern: str | None, changed: Collection[str]) -> tuple[str, ...]:
+    """The changed files that a pattern means by their name; all of them without one."""
+    if pattern is None:
+        return tuple(changed)
+    wanted = _letters(pattern)
+    return tuple(name for name in changed if wanted in _called(name))
+
+
+def _called(name: str) -> set[str]:
+    folder, last = posixpath.split(name)
+    stem = re.sub(r"^test_|[_.-](?:test|spec)$", "", last.partition(".")[0])
+    above = posixpath.basename(folder), posixpath.basename(posixpath.dirname(folder))
+    return {_letters(each) for each in (stem, last.rpartition(".")[0], *above)} - {""}
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]", "", text).casefold()
+
+
+def _select(work: Work, about: Collection[str]) -> Selection:
+    files = project_files.in_folder(work.folder)
+    return select(files.names, files.text, about)
+
+
+def _stamp(work: Work, way: Way) -> object:
+    """What a whole run depends on, as long as nothing outside the workspace changes."""
+    paths = (work.folder / name for name in ground.names(work.folder))
+    seen = (
+        (str(path), path.lstat().st_mtime_ns, path.lstat().st_size)
+        for path in paths
+        if path.is_symlink() or path.exists()
+    )
+    return way.argv, tuple(seen)

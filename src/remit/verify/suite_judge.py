@@ -1,0 +1,234 @@
+"""One look at one workspace: which tests are run on which files, and who broke what fails."""
+
+import asyncio
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from remit.model.contract import Result
+from remit.verify import repository
+from remit.verify.guarded import Contents
+from remit.verify.reports import CaseResult
+from remit.verify.runners import Way
+from remit.verify.said import MOST, useful
+from remit.verify.sandbox import Refused
+from remit.verify.selection import Selection
+from remit.verify.suite_runs import (
+    ALL,
+    Choice,
+    KeptRuns,
+    SuiteRun,
+    SuiteRunner,
+    run_key,
+    takes_names,
+    words,
+)
+from remit.verify.suite_terms import Judged, Terms, Work
+from remit.verify.suite_words import Blame, broken, counted, missing, missing_sentence
+
+
+class SuiteJudge:
+    def __init__(
+        self, runner: SuiteRunner, terms: Terms, kept: KeptRuns, work: Work, way: Way
+    ) -> None:
+        self._runner = runner
+        self._terms = terms
+        self._kept = kept
+        self._work = work
+        self._way = way
+
+    async def named(self, pattern: str, *, demanded: bool) -> Judged:
+        """Run the tests with a name. If there are none, that fails only where they are demanded."""
+        settings = self._work.guard.settings
+        nothing = Judged(Result.SKIPPED, note=f"No test is called {pattern}, so all tests ran.")
+        by_words = takes_names(self._way)
+        if not by_words and not (demanded and self._way.reader):
+            return nothing
+        run = await self._run(settings, Choice(name=pattern) if by_words else ALL)
+        if isinstance(run, SuiteRun) and run.code is not None and not _has(run, pattern, by_words):
+            return self._fail(f"no test matches {pattern}", run) if demanded else nothing
+        about = f"tests called {pattern}" if by_words else ""
+        return await self._judged(run, None, settings, about)
+
+    async def selected(self, chosen: Selection) -> Judged:
+        """Run the chosen test files as they were before the work."""
+        instead = self._work.guard.as_before
+        files = tuple(name for name in chosen.files if instead.get(name, b"") is not None)
+        if not files:
+            return Judged(Result.SKIPPED)
+        run = await self._run(instead, Choice(files))
+        if isinstance(run, SuiteRun) and run.code is not None and not run.count:
+            return Judged(Result.SKIPPED)  # they are helpers of other tests
+        return await self._judged(run, None, instead, replace(chosen, files=files).sentence)
+
+    async def whole(self) -> Judged:
+        """Run all tests as they were before the work, then as it left them."""
+        guard = self._work.guard
+        base = await self._baseline() if self._terms.base is not None else None
+        if isinstance(base, Refused):
+            return Judged(Result.FAIL, base.why)
+        run = await self._run(guard.as_before, ALL)
+        if isinstance(run, SuiteRun) and run.code is None and (base is None or base.code is None):
+            note = f"The whole suite did not end within {self._runner.seconds:g} seconds."
+            return Judged(Result.SKIPPED, note=note, of=base.count if base else None)
+        judged = await self._judged(run, base, guard.as_before, "", self._work.named)
+        if judged.result is Result.FAIL:
+            return await self.maybe_intended(judged)
+        if guard.tests:
+            judged = await self._as_left(judged, base)
+        else:
+            self._remember(run)
+        if judged.result is Result.PASS and guard.told:
+            return replace(judged, note=f"{judged.note} {guard.sentence}")
+        return judged
+
+    async def _as_left(self, before: Judged, base: SuiteRun | None) -> Judged:
+        guard = self._work.guard
+        run = await self._run(guard.settings, ALL)
+        changed = self._work.named | guard.tests.keys()
+        judged = await self._judged(run, base, guard.settings, "", changed)
+        if judged.result is Result.FAIL:
+            return replace(judged, error=f"As the work left it: {judged.error}")
+        old = f"{before.ran or 0:,} of them ran without what the work changed in tests."
+        return replace(judged, note=f"{judged.note} {old}")
+
+    async def maybe_intended(self, judged: Judged) -> Judged:
+        """Where tests fail as they were and pass as they are, the owner may agree to them.
+
+        Tests that only became weaker are nothing to agree to: the work goes back.
+        """
+        guard = self._work.guard
+        changed = {name: held for name, held in guard.changed.items() if name in guard.tests}
+        if not changed or guard.is_weaker:
+            return judged
+        run = await self._run(guard.settings, ALL)
+        left = await self._judged(run, None, guard.settings, "")
+        return replace(judged, intended=changed) if left.result is Result.PASS else judged
+
+    # Runs -----------------------------------------------------------------------------------------
+
+    async def _run(self, instead: Contents, choice: Choice) -> SuiteRun | Refused:
+        return await self._runner.run(self._way, self._work.folder, instead, choice)
+
+    async def _baseline(self) -> SuiteRun | Refused:
+        """The whole suite at the base, from what is kept if it was run before."""
+        work, argv = self._work, words(self._way)
+        key = await asyncio.to_thread(run_key, work.tree, argv, self._runner.ways)
+        kept = await asyncio.to_thread(self._kept.load, key)
+        if kept is not None:
+            return kept
+        run = await self._run(work.original, ALL)
+        if isinstance(run, SuiteRun):
+            await asyncio.to_thread(self._kept.save, key, run)
+        return run
+
+    def _remember(self, run: SuiteRun | Refused) -> None:
+        """What was run now is the base of what comes after it."""
+        work = self._work
+        if isinstance(run, Refused) or not work.is_compared or work.guard.settings:
+            return
+        like = next(iter(work.tree.values()), "")
+        tree = {name: held for name, held in work.tree.items() if name not in work.original}
+        there = (name for name in work.original if (work.folder / name).is_file())
+        tree |= {name: repository.name_of(work.folder / name, like) for name in there}
+        self._kept.save(run_key(tree, words(self._way), self._runner.ways), run)
+
+    # Judging --------------------------------------------------------------------------------------
+
+    async def _judged(
+        self,
+        run: SuiteRun | Refused,
+        base: SuiteRun | None,
+        instead: Contents,
+        about: str,
+        free: Collection[str] = frozenset(),
+    ) -> Judged:
+        """What one run proves. Tests in the files of `free` may be others than before."""
+        if isinstance(run, Refused):
+            return Judged(Result.FAIL, run.why)
+        if wrong := self._unreadable(run) or self._unlike(run, base):
+            return self._fail(wrong, run)
+        blame = await self._blame(run, base, instead)
+        if blame.broke:
+            return self._broken(blame, run, base, about)
+        gone = missing(base, run, free) if base is not None and run.cases is not None else ()
+        if gone and base is not None:
+            return self._fail(missing_sentence(gone, run, base), run, log=False)
+        note = f"{counted(run, base, about)}{blame.sentence}"
+        return Judged(Result.PASS, note=note, ran=run.count, of=None if about else run.count)
+
+    def _unreadable(self, run: SuiteRun) -> str:
+        """Why a run says nothing that could be judged."""
+        name = self._name
+        if run.code is None:
+            return f"{name} was stopped after {self._runner.seconds:g} seconds"
+        if run.cases is None and self._way.reader:
+            ended = f"ended with exit code {run.code}" if run.code else "ended well"
+            return f"{name} {ended} but left no report of its tests"
+        if run.count == 0 and not run.failed:
+            return f"no test ran; {len(run.skipped)} were skipped" if run.skipped else "no test ran"
+        return ""
+
+    def _unlike(self, run: SuiteRun, base: SuiteRun | None) -> str:
+        """What is wrong with a run as a whole, and was not wrong at the base."""
+        if base is not None and run.cases is None and (run.count or 0) < (base.count or 0):
+            return f"{run.count or 0:,} tests ran, and {base.count:,} before the work"
+        if not run.code or run.failed:
+            return ""
+        ended = f"{self._name} ended with exit code {run.code}"
+        if base is None or base.code != run.code or base.failed:
+            return ended
+        return "" if run.cases is not None else f"{ended}, as it did before the work"
+
+    @property
+    def _name(self) -> str:
+        return self._way.origin if self._way.detected else Path(self._way.argv[0]).name
+
+    def _fail(self, why: str, run: SuiteRun, *, log: bool = True) -> Judged:
+        text = useful(why, run.output if log else "")
+        guard = self._work.guard.sentence
+        return Judged(Result.FAIL, "\n".join(filter(None, (text, guard))), ran=run.count)
+
+    def _broken(self, blame: Blame, run: SuiteRun, base: SuiteRun | None, about: str) -> Judged:
+        """The failing tests, how many, what is used as it was; then what the first one says."""
+        lines = (broken(blame, run, base, about), self._work.guard.sentence)
+        text = "\n".join(filter(None, lines))[:MOST]
+        details = useful("", blame.broke[0].message.partition("\n")[2])
+        details = details[: max(MOST - len(text) - 2, 0)]
+        error = "\n\n".join(filter(None, (text, details)))
+        return Judged(Result.FAIL, error, ran=run.count, of=base.count if base else None)
+
+    async def _blame(self, run: SuiteRun, base: SuiteRun | None, instead: Contents) -> Blame:
+        """Who broke the tests that failed: each is run once more, here and at the base."""
+        known = {case.key for case in base.failed} if base is not None else set[str]()
+        before = [case for case in run.failed if case.key in known]
+        new = [case for case in run.failed if case.key not in known]
+        if not new or not self._work.is_compared:
+            return Blame(tuple(new), tuple(before))
+        passed = _passed(await self._run(instead, self._files_of(new)))
+        left = [case for case in new if case.key not in passed]
+        if left:
+            old = await self._run(self._work.original, self._files_of(left, at_base=True))
+            failed = {case.key for case in old.failed} if isinstance(old, SuiteRun) else set[str]()
+            before += [case for case in left if case.key in failed]
+        unsteady = tuple(case for case in new if case.key in passed)
+        return Blame(tuple(case for case in left if case not in before), tuple(before), unsteady)
+
+    def _files_of(self, cases: Sequence[CaseResult], *, at_base: bool = False) -> Choice:
+        files = {case.file for case in cases}
+        gone = at_base and not files <= self._work.tree.keys()
+        whole = "" in files or gone or not self._way.selects
+        return ALL if whole else Choice(tuple(sorted(files)))
+
+
+def _has(run: SuiteRun, pattern: str, by_words: bool) -> bool:
+    """Whether a test of this name ran; who was told the name ran no other."""
+    if by_words:
+        return bool(run.count)
+    return any(pattern.casefold() in case.name.casefold() for case in run.ran)
+
+
+def _passed(run: SuiteRun | Refused) -> set[str]:
+    if isinstance(run, Refused):
+        return set()
+    return {case.key for case in run.ran} - {case.key for case in run.failed}

@@ -1,0 +1,219 @@
+"""Runs of tests in the sandbox, and what is kept of a run for later comparison."""
+
+import asyncio
+import hashlib
+import json
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from posixpath import dirname
+from typing import Final
+
+from remit.errors import BadInput
+from remit.system.files import write_atomic
+from remit.verify import ground, toolchain
+from remit.verify.guarded import Contents
+from remit.verify.project import Ways
+from remit.verify.reports import CaseResult, Cases, Outcome, read_cases, read_count
+from remit.verify.runners import FILES, Argv, Way
+from remit.verify.sandbox import REPORT, Ended, Ground, Refused, Sandbox
+
+KEPT_RUNS: Final = "cache/test-runs"  # in Remit's directory
+_PATTERN: Final = re.compile(r"\{(pattern|regex)\}")
+_NAME: Final = re.compile(r"(?!(?:and|or|not|None|True|False)$)\w[\w:+.\[\]/-]*")
+_SPECIAL: Final = re.compile(r"[\\^$.|?*+()\[\]{}]")
+_MAX_PATTERN: Final = 200
+_MAX_FILES: Final = 200  # test files that are named in one run; more are all of them
+_MAX_KEPT: Final = 40  # runs that are kept for comparison
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which tests of a suite are run: all, those in some files, or those with a name."""
+
+    files: tuple[str, ...] = ()
+    name: str | None = None
+
+
+ALL: Final = Choice()
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteRun:
+    """How one run of tests ended. `cases` is None where the runner tells no single tests."""
+
+    code: int | None  # None: it took too long and was stopped
+    cases: Cases | None = None
+    count: int | None = None  # how many ran, as far as that is known
+    output: str = ""
+
+    @property
+    def failed(self) -> Cases:
+        return self._with(Outcome.FAILED)
+
+    @property
+    def skipped(self) -> Cases:
+        return self._with(Outcome.SKIPPED)
+
+    @property
+    def ran(self) -> Cases:
+        return tuple(case for case in self.cases or () if case.outcome is not Outcome.SKIPPED)
+
+    def _with(self, outcome: Outcome) -> Cases:
+        return tuple(case for case in self.cases or () if case.outcome is outcome)
+
+
+class SuiteRunner:
+    """Runs words on fresh copies of a workspace."""
+
+    def __init__(self, ways: Ways, sandbox: Sandbox, redact: Callable[[str], str]) -> None:
+        self.ways = ways
+        self.seconds = sandbox.limits.seconds
+        self._sandbox = sandbox
+        self._redact = redact
+
+    async def run(
+        self, way: Way, workspace: Path, instead: Contents, choice: Choice = ALL
+    ) -> SuiteRun | Refused:
+        """Run tests on a copy in which some files have another content."""
+        ended = await self.ended(words(way, choice), workspace, instead)
+        if isinstance(ended, Refused):
+            return ended
+        cases = read_cases(way.reader, ended.report, ended.output, str(self.ways.place))
+        if cases is not None:
+            cases = tuple(map(self._hidden, cases))
+            count: int | None = sum(case.outcome is not Outcome.SKIPPED for case in cases)
+        else:
+            count = read_count(ended.output)
+        return SuiteRun(ended.code, cases, count, self._redact(ended.output))
+
+    async def ended(self, argv: Argv, workspace: Path, instead: Contents) -> Ended | Refused:
+        """Run any words on such a copy."""
+        with tempfile.TemporaryDirectory(prefix="remit-verify-") as folder:
+            files = Path(folder) / "files.tar"
+            await asyncio.to_thread(self._pack, workspace, files, instead)
+            ways = self.ways
+            laid = Ground(files, ways.place, ways.shown, ways.programs, toolchain.ENVIRON)
+            return await self._sandbox.run(argv, laid)
+
+    def _pack(self, workspace: Path, into: Path, instead: Contents) -> None:
+        with into.open("wb") as archive:
+            ground.pack(workspace, archive, instead=instead, room=self._sandbox.limits.room)
+
+    def _hidden(self, case: CaseResult) -> CaseResult:
+        if not case.message:
+            return case
+        return CaseResult(case.name, case.outcome, case.file, case.line, self._redact(case.message))
+
+
+def words(way: Way, choice: Choice = ALL) -> Argv:
+    """The words that are run: a name is part of one word or left out; files stand for `{files}`."""
+    name = choice.name
+    if name is not None:
+        _check_name(way, name)
+        fill = {"pattern": name, "regex": _SPECIAL.sub(r"\\\g<0>", name)}
+        found = [_PATTERN.sub(lambda at: fill[at[1]], word) for word in way.argv]
+    else:
+        found = [word for word in way.argv if not _PATTERN.search(word)]
+    files = _as_words(way, choice.files)
+    return tuple(
+        word.replace("{report}", REPORT)
+        for each in found
+        for word in (files if each == FILES else (each,))
+    )
+
+
+def _as_words(way: Way, files: Sequence[str]) -> Argv:
+    if not files or len(files) > _MAX_FILES:
+        return way.everything
+    if way.by_folder:
+        return tuple(dict.fromkeys(f"./{dirname(name)}".rstrip("/") for name in files))
+    return tuple(f"./{name}" if name.startswith("-") else name for name in files)
+
+
+def takes_names(way: Way) -> bool:
+    return any(_PATTERN.search(word) for word in way.argv)
+
+
+def _check_name(way: Way, name: str) -> None:
+    bare = any(_PATTERN.fullmatch(word) for word in way.argv)
+    wrong = (
+        (not name.strip(), "is empty"),
+        (len(name) > _MAX_PATTERN, f"is longer than {_MAX_PATTERN} characters"),
+        (not name.isprintable(), "holds something that cannot be printed"),
+        (bare and name.startswith("-"), "would be read as an option"),
+        (way.names and not _NAME.fullmatch(name), "is no name of a test"),
+    )
+    for holds, sentence in wrong:
+        if holds:
+            raise BadInput(f"The pattern {name!r:.60} {sentence}; one looks like DarkModeToggle.")
+
+
+# What is kept -------------------------------------------------------------------------------------
+
+
+class KeptRuns:
+    """Runs of whole suites, kept by what was run, so that a base is run once."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+
+    def load(self, key: str) -> SuiteRun | None:
+        if self._folder is None:
+            return None
+        try:
+            said = json.loads((self._folder / f"{key}.json").read_text("utf-8"))
+            cases = said["cases"]
+            read = None if cases is None else tuple(map(_case, cases))
+            return SuiteRun(said["code"], read, said["count"], said["output"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def save(self, key: str, run: SuiteRun) -> None:
+        if self._folder is None:
+            return
+        cases = None if run.cases is None else [_row(case) for case in run.cases]
+        kept = {
+            "code": run.code,
+            "count": run.count,
+            "cases": cases,
+            "output": run.output[-20_000:],
+        }
+        with suppress(OSError):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            text = json.dumps(kept, separators=(",", ":"))
+            write_atomic(self._folder / f"{key}.json", text, durable=False)
+            for old in sorted(self._folder.glob("*.json"), key=_age)[:-_MAX_KEPT]:
+                old.unlink()
+
+
+def _row(case: CaseResult) -> list[str | int]:
+    return [case.name, case.outcome.value, case.file, case.line]
+
+
+def _case(row: Sequence[str]) -> CaseResult:
+    name, outcome, file, line = row
+    return CaseResult(name, Outcome(outcome), file, int(line))
+
+
+def _age(path: Path) -> float:
+    return path.stat().st_mtime
+
+
+def run_key(tree: Mapping[str, str], argv: Iterable[str], ways: Ways) -> str:
+    """What a run depends on: every file, the words that are run, and what is installed."""
+    parts = (*sorted(f"{name}\0{held}" for name, held in tree.items()), *argv, *_installed(ways))
+    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _installed(ways: Ways) -> Iterator[str]:
+    for shown in ways.shown:
+        yield str(shown.folder)
+        packages = shown.folder.glob("lib*/python*/site-packages/*.dist-info")
+        yield from sorted(each.name for each in packages)
+        lock = shown.folder / ".package-lock.json"
+        if lock.is_file():
+            yield f"{lock.stat().st_mtime_ns}"

@@ -1,0 +1,70 @@
+"""What work is held to, how it differs from its base, and what a check of it comes to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from remit.model.contract import Result
+from remit.verify import guarded, repository
+from remit.verify.guarded import Contents, Guard
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the work of one task is held to, besides its contract."""
+
+    base: str | None = None  # the commit it began from; None: nobody else did it
+    may_change: tuple[str, ...] = ()  # globs of judging files that the owner named
+    also: tuple[str, ...] = ()  # more files that judge
+    intended: Mapping[str, str] = field(default_factory=dict)  # what the owner agreed to, by hash
+    before: str | None = None  # with which commit failures are compared, if not with the base
+    whole: bool = True  # whether the whole suite has to run
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a check came to. `ran` of `of` tests were run, as far as that is known."""
+
+    result: Result
+    error: str = ""
+    note: str = ""
+    ran: int | None = None
+    of: int | None = None
+    intended: Mapping[str, str] = field(default_factory=dict)  # what the owner could agree to
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A workspace, compared with the commit before it."""
+
+    folder: Path
+    tree: Mapping[str, str] = field(default_factory=dict)  # the base, by name
+    original: Contents = field(default_factory=dict)  # what each file that differs held there
+    guard: Guard = field(default_factory=Guard)
+    is_compared: bool = False
+    named: frozenset[str] = frozenset()  # judging files that differ, as the owner wants them
+
+
+def compare(workspace: Path, terms: Terms) -> Work:
+    """Compare a workspace with its base, or with what its failures are only compared with."""
+    commit = terms.base or terms.before
+    if commit is None:
+        return Work(workspace)
+    tree = repository.tree(workspace, commit)
+    original = {
+        name: repository.blob(workspace, tree[name]) if name in tree else None
+        for name in repository.changed(workspace, tree)
+    }
+    if terms.base is None:
+        return Work(workspace, tree, original, is_compared=True)
+    guard = guarded.compare(
+        workspace,
+        tree,
+        original,
+        may_change=terms.may_change,
+        also=terms.also,
+        intended=terms.intended,
+    )
+    asked = terms.may_change or terms.intended
+    named = frozenset(original) - guard.as_before.keys() if asked else frozenset[str]()
+    return Work(workspace, tree, original, guard, is_compared=True, named=named)

@@ -1,0 +1,88 @@
+"""Sixty commits of httpx, click and express: the right kind of contract, which can be carried out.
+
+Kept are facts: the subject, the names of the files, and which of them were removed.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from remit.model.contract import Criterion, Timing
+from remit.plan import activities, contract
+from remit.testing import START
+from remit.verify import project
+from remit.verify.presets import ACTIVITIES
+from remit.verify.runners import Way
+from remit.verify.suite import files_called
+from remit.verify.suite_runs import Choice, words
+from tests.verify import workshop
+
+COMMITS = json.loads((Path(__file__).parents[1] / "data" / "real_commits.json").read_text("utf-8"))
+PYTHON = {
+    "pyproject.toml": "[tool.mypy]\n[tool.ruff]\n[tool.pytest.ini_options]\n",
+    "tests/test_all.py": "",
+}
+EXPRESS = {
+    "package.json": json.dumps(
+        {
+            "scripts": {
+                "lint": "eslint .",
+                "test": "mocha --require test/support/env --reporter spec --check-leaks test/",
+            },
+            "devDependencies": {"mocha": "10"},
+        }
+    )
+}
+SHAPES = {"httpx": PYTHON, "click": PYTHON, "express": EXPRESS}
+TOOLS = ("pytest", "python", "mypy", "ruff", "npm", "node", "mocha", "eslint")
+
+
+@pytest.fixture(scope="module")
+def ways(tmp_path_factory: pytest.TempPathFactory) -> dict[str, project.Ways]:
+    """How each project is checked, where its tools are installed."""
+    tools = tmp_path_factory.mktemp("tools")
+    for name in TOOLS:
+        workshop.write(tools, {name: "#!/bin/sh\n"})
+        (tools / name).chmod(0o755)
+    found = {}
+    for name, files in SHAPES.items():
+        place = workshop.write(tmp_path_factory.mktemp("shapes") / name, files)
+        found[name] = project.read(place, environ={"PATH": str(tools), "HOME": str(tools)})
+    return found
+
+
+def can_be_carried_out(criterion: Criterion, ways: project.Ways, changed: list[str]) -> bool:
+    """Whether a tool is there for it, and its tests are chosen by a file or by a name."""
+    if criterion.activity not in ACTIVITIES:
+        return criterion.activity == "critic"
+    way = ways.of(criterion.activity)
+    if not isinstance(way, Way):
+        return ways.is_idle(criterion.activity) or criterion.timing is Timing.DEFERRED
+    if criterion.pattern is None or files_called(criterion.pattern, changed):
+        return bool(words(way))
+    return bool(words(way, Choice(name=criterion.pattern)))
+
+
+@pytest.mark.parametrize("commit", COMMITS, ids=lambda each: f"{each['project']} {each['commit']}")
+def test_a_real_commit_gets_the_right_contract_and_it_can_be_carried_out(
+    commit: dict[str, list[str]], ways: dict[str, project.Ways]
+) -> None:
+    removed = commit.get("removed", [])
+    diff = "".join(
+        f"diff --git a/{name} b/{name}\n{'deleted file mode 100644' * (name in removed)}\n"
+        for name in commit["files"]
+    )
+    asked = contract.Asked(str(commit["subject"]), tuple(commit["files"]), diff)
+
+    drafted = contract.draft(asked, activities.default(), START)
+
+    assert drafted.contract.type.value == str(commit["kind"])
+    assert drafted.unsure is None
+    there = ways[str(commit["project"])]
+    assert all(can_be_carried_out(c, there, commit["files"]) for c in drafted.contract.criteria)
+
+
+def test_there_are_sixty_of_three_projects() -> None:
+    assert len(COMMITS) == 60
+    assert {each["project"] for each in COMMITS} == set(SHAPES)
