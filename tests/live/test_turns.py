@@ -27,7 +27,7 @@ from tests.converse.talking import began, say
 from tests.intake.heard_world import Talk
 from tests.intake.readings import qualify
 from tests.live import vendor as wires
-from tests.live.place import Place, brain
+from tests.live.place import Place, brain, warm
 from tests.live.vendor import Order, Vendor
 from tests.live.wire import Answer, Call
 
@@ -75,6 +75,7 @@ class Model(Vendor):
 
 @asynccontextmanager
 async def house(home: Path) -> AsyncIterator[tuple[Talk, Model, ConversationId]]:
+    await warm(Place.CHAT)
     async with Model() as model, brain(model, Place.CHAT) as mind:
         qualify(home, mind.as_role(Role.EXTRACT).label)
         async with Talk(home, brain=mind) as world:

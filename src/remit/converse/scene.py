@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from remit.model.conversation import Role, TalkContext, Turn
+from remit.model.conversation import ListedThing, Role, TalkContext, Turn
 from remit.model.ids import SeriesId
 from remit.model.review import Review
 from remit.model.status import TERMINAL, Status
@@ -40,11 +40,13 @@ class Scene:
         """What a reader of this turn is told: the owner's own words, titles, open questions."""
         mine = [turn.content for turn in self.before if turn.role is Role.USER]
         known = {task.id: task.title for task in (*self.spoken, *self.others)}
-        asked = [(each.id, _ADDRESS.sub("", each.question)) for each in self.asked if each.id]
+        asked = {each.id: _ADDRESS.sub("", each.question) for each in self.asked if each.id}
+        listed = [ListedThing(ident, title) for ident, title in known.items()]
+        questions = [ListedThing(ident, sentence) for ident, sentence in asked.items()]
         return TalkContext(
             tuple(mine[-MOST_OWN_TURNS:]),
-            tuple(known.items())[:MOST_LISTED_TASKS],
-            tuple(asked[:MOST_LISTED_QUESTIONS]),
+            tuple(listed[:MOST_LISTED_TASKS]),
+            tuple(questions[:MOST_LISTED_QUESTIONS]),
         )
 
     @property

@@ -14,7 +14,7 @@ from typing import Final
 
 from remit.converse import scene
 from remit.converse.does import Doer, Told
-from remit.converse.intent import Meant
+from remit.converse.intent import Meant, What
 from remit.converse.meant import decide
 from remit.converse.scene import Scene
 from remit.converse.tidings import Tidings
@@ -49,6 +49,7 @@ class Talk:
         self._tidings = tidings
         self._order: LocksByKey[ConversationId] = LocksByKey()
         self._at_work: dict[tuple[ConversationId, int], asyncio.Task[None]] = {}
+        self._model_asked: dict[tuple[ConversationId, int], asyncio.Event] = {}
         self._background = background
 
     async def start(self) -> None:
@@ -134,19 +135,37 @@ class Talk:
             await self._write(turn, Told(why))
         return turn
 
-    async def answered(self, turn: Turn, patience: float) -> Turn | None:
-        """The answer to a turn, if it comes within so many seconds."""
-        work = self._at_work.get((turn.conversation_id, turn.n))
-        if work is not None:
-            await asyncio.wait((work,), timeout=patience)
+    async def answered(
+        self, turn: Turn, patience: float, *, from_model: bool = True
+    ) -> Turn | None:
+        """The answer to a turn, if it comes within so many seconds.
+
+        Without `from_model`, only if no model has to be asked for it.
+        """
+        place = turn.conversation_id, turn.n
+        work, asked = self._at_work.get(place), self._model_asked.get(place)
+        if work is not None and asked is not None:
+            asking = asyncio.create_task(asked.wait())
+            waits = (work,) if from_model else (work, asking)
+            await asyncio.wait(waits, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+            asking.cancel()
         return await self._db.read(_answer_to, turn)
 
     def _take_up(self, turn: Turn) -> None:
         place = turn.conversation_id, turn.n
         if place not in self._at_work:
             work = asyncio.create_task(self._answer(turn))
-            self._at_work[place] = work
-            work.add_done_callback(lambda _: self._at_work.pop(place, None))
+            self._at_work[place], self._model_asked[place] = work, asyncio.Event()
+            work.add_done_callback(lambda _: self._forget(place))
+
+    def _forget(self, place: tuple[ConversationId, int]) -> None:
+        self._at_work.pop(place, None)
+        self._model_asked.pop(place, None)
+
+    def _asks_model(self, turn: Turn) -> None:
+        """A model is asked now: who does not wait for one need not wait any longer."""
+        if (asked := self._model_asked.get((turn.conversation_id, turn.n))) is not None:
+            asked.set()
 
     async def _answer(self, turn: Turn) -> None:
         try:
@@ -158,6 +177,8 @@ class Talk:
                 if not told.thinks:
                     await self._write(turn, told)
             if told.thinks:
+                if self._doer.mind is not None:
+                    self._asks_model(turn)
                 await self._write(turn, await self._safely(self._doer.think(told, seen)))
         except (NotFound, StoreTrouble):
             return  # put away meanwhile; or nothing can be written now, and it stays owed
@@ -165,7 +186,10 @@ class Talk:
             _LOG.exception("The answer to a turn could not be written.")
 
     async def _done(self, seen: Scene) -> Told:
-        told = await self._doer.do(await self._meant(seen), seen)
+        meant = await self._meant(seen)
+        if meant.what is What.HEAR and self._doer.ear.reads_by_model:
+            self._asks_model(seen.turn)
+        told = await self._doer.do(meant, seen)
         while isinstance(told, Meant):
             await self._keep(seen.turn, told)
             told = await self._doer.do(told, seen)

@@ -27,9 +27,9 @@ def checked_order(
         return None
     kind = OrderKind(order.kind)
     if kind is OrderKind.ANSWER:
-        listed = order.question in [ident for ident, _ in talk.questions]
+        listed = order.question in [each.id for each in talk.questions]
         return TurnOrder(kind, question=ReviewId(str(order.question))) if listed else None
-    if order.task not in [ident for ident, _ in talk.tasks]:
+    if order.task not in [each.id for each in talk.tasks]:
         return None
     certain = kind not in _NEEDS_CUE or bool(find_veto(text, book))
     return TurnOrder(kind, TaskId(str(order.task)), words=order.words, certain=certain)

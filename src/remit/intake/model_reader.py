@@ -155,7 +155,7 @@ def _context(talk: TalkContext) -> Iterator[str]:
     """What a turn may be about, each thing as a JSON text of its own, cut to a bounded length."""
     yield f"The owner said before: {_listed(each[:MAX_TURN_CHARS] for each in talk.turns)}"
     for name, listed in (("Tasks", talk.tasks), ("Open questions", talk.questions)):
-        shown = (f"{ident}: {_quoted(' '.join(words.split())[:200])}" for ident, words in listed)
+        shown = (f"{each.id}: {_quoted(' '.join(each.words.split())[:200])}" for each in listed)
         yield f"{name}: {'; '.join(shown) or 'none'}"
 
 

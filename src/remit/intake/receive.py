@@ -78,6 +78,7 @@ class Receiver:
         """Return when the words of a message are read, or when that takes too long."""
         waiting = self._waiting.setdefault(task_id, asyncio.Event())
         if (await self._db.read(tasks.get, task_id)).pending_reading is None:
+            self._waiting.pop(task_id, None)
             return
         try:
             async with asyncio.timeout(MAX_WAIT_SECONDS):

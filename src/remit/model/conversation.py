@@ -62,12 +62,20 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class ListedThing:
+    """A task by its title, or a question by its sentence."""
+
+    id: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
 class TalkContext:
     """What a turn of the owner may be about: his own last words, tasks, and open questions."""
 
     turns: tuple[str, ...] = ()  # oldest first
-    tasks: tuple[tuple[TaskId, str], ...] = ()  # with their titles
-    questions: tuple[tuple[ReviewId, str], ...] = ()  # with their sentences
+    tasks: tuple[ListedThing, ...] = ()
+    questions: tuple[ListedThing, ...] = ()
 
 
 class OrderKind(StrEnum):

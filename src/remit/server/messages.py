@@ -55,9 +55,7 @@ async def _in_talk(call: Call, body: NewMessage, talk: ConversationId) -> Answer
         field = "priority" if body.priority else "scheduledFor"
         raise BadInput(sentence, field=field)
     turn = await call.house.talk.say(talk, body.text, channel="api", key=call.ref)
-    model = call.house.model_reader
-    leads = model is not None and model.leads
-    answer = await call.house.talk.answered(turn, _PATIENCE if body.wait or not leads else 0)
+    answer = await call.house.talk.answered(turn, _PATIENCE, from_model=body.wait)
     where = f"/api/conversations/{talk}"
     receipt = answer.receipt if answer else {}
     if not receipt:

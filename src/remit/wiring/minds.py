@@ -100,13 +100,15 @@ def is_read_by_model(ground: Ground, model: QualifiedReader | None) -> bool:
     """
     if model is not None or not isinstance(ground.brain, NoBrain):
         return model is not None and model.leads
-    results = ExamFile(ground.settings.home)
-    if not results.any_qualifies:
+    settings, results = ground.settings, ExamFile(ground.settings.home)
+    if settings.brain.kind != "scripted" and not results.any_qualifies:
         return False
     try:
-        brain = brain_of(ground.settings)
+        brain = brain_of(settings)
     except BadInput:
         return False
+    if isinstance(brain, ScriptedBrain):
+        return brain.reads_messages
     mind = brain.as_role(Role.EXTRACT) if isinstance(brain, ModelBrain) else None
     result = results.result(mind.label) if mind is not None and mind.ready else None
     return result is not None and result.qualifies
