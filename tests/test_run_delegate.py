@@ -564,7 +564,9 @@ async def test_tests_that_the_owner_changed_by_hand_are_asked_about_too(floor: F
     shop = _asks_about_tests(floor(Scripted("ada", [ends(Ended.CRASH)] * 2)))
     asked = await shop.asked()
     folder = Path(asked.evidence.rpartition(": ")[2].strip())
-    both(folder, Job(ID, "", str(folder)), None)
+    (folder / "app.py").write_text(GOOD)
+    (folder / "tests").mkdir()
+    (folder / "tests/test_app.py").write_text("assert x == 2\n")
 
     shop.memory.decide(asked, Answered.ARRIVED)
 
