@@ -20,12 +20,14 @@ from remit.model.contract import (
     Overall,
     Result,
     Timing,
+    Verdict,
 )
 from remit.model.debt import Owes
 from remit.model.deferred import UNCHANGED
 from remit.model.ids import TaskId
 from remit.model.outcome import Done, Later, Outcome, Wait
 from remit.model.plan import Plan
+from remit.model.proof import Proof, partly_verified, proof_of
 from remit.model.reply import ToolCall
 from remit.model.review import Answered, Review
 from remit.model.specialist import Claim, Ended, Job
@@ -47,6 +49,7 @@ TASK = replace(stage().memory.task, id=ID)
 GOOD = "x = 2\n"
 BAD = "x = 3\n"
 PROVES = Contract(ContractType.VERIFIABLE, (Criterion("unit-test", "x is two", "x"),))
+LINTED = Contract(ContractType.VERIFIABLE, (Criterion("lint", "x is two"), *PROVES.criteria))
 ADVICE = Contract(ContractType.ADVISORY)
 LATE = Contract(
     ContractType.VERIFIABLE,
@@ -474,3 +477,106 @@ def test_no_agent_has_work_done_on_a_project() -> None:
     assert not is_code(replace(mine, created_by=Creator.AGENT))
     assert not is_code(replace(mine, assigned_agent="command:shop"))
     assert not is_code(replace(mine, assigned_agent=None))
+
+
+class OldTests:
+    """A check that fails as tests were, and passes once their change was agreed to."""
+
+    def __init__(self, agreed: tuple[ChangedTest, ...]) -> None:
+        self._agreed = agreed
+
+    async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
+        del task
+        folder = Path(evidence.workspace or "")
+        changed = tuple(ChangedTest(name, "0f") for name in ("tests/test_app.py",))
+        if (folder / "tests/test_app.py").exists() and self._agreed != changed:
+            return Finding(criterion.activity, Result.FAIL, "test_x: no", intended=changed)
+        return Finding(criterion.activity, Result.PASS, ran=2, of=9, still_failing=1)
+
+
+def _asks_about_tests(shop: Shopfloor) -> Shopfloor:
+    async def checks(_: Task, __: Worktree, agreed: tuple[ChangedTest, ...]) -> Verifier:
+        return Verifier({"unit-test": OldTests(agreed), "lint": IsTwo()})
+
+    assert shop.rooms.bench is not None
+    bench = replace(shop.rooms.bench, verifier=checks)
+    shop.rooms = replace(shop.rooms, bench=bench)
+    return shop
+
+
+def both(folder: Path, _: Job, __: Permit) -> Claim:
+    (folder / "app.py").write_text(GOOD)
+    (folder / "tests").mkdir(exist_ok=True)
+    (folder / "tests/test_app.py").write_text("assert x == 2\n")
+    return Claim("I did it.", session="thread-1")
+
+
+async def test_a_change_of_tests_counts_once_the_owner_agrees_to_it(floor: Floor) -> None:
+    shop = _asks_about_tests(floor(Scripted("ada", [both])))
+
+    asked = await shop.asked()
+    assert asked.about is not None
+    assert asked.about.startswith("intended:")
+    assert "tests/test_app.py" in asked.evidence
+    assert "b/app.py" not in asked.evidence
+    assert shop.debts == []
+
+    shop.memory.decide(asked, Answered.APPROVE)
+    merge = await shop.asked()
+    said = "1 of 1 checks passed, 1 tests failed before and still fail, partly verified, 2 of 9"
+    assert said in merge.question
+    assert proof_of(replace(shop.memory.task, status=Status.COMPLETED)) is Proof.PARTLY
+
+
+async def test_a_change_of_tests_that_was_not_meant_goes_back_with_what_else_failed(
+    floor: Floor,
+) -> None:
+    def without(folder: Path, _: Job, __: Permit) -> Claim:
+        (folder / "tests/test_app.py").unlink()
+        return Claim("I took it back.", session="thread-1")
+
+    ada = Scripted("ada", [both, without])
+    shop = _asks_about_tests(floor(ada, contract=LINTED))
+
+    shop.memory.decide(await shop.asked(), Answered.DROP)
+    await shop.asked()
+
+    assert "the change of these tests is not intended" in ada.jobs[1].prompt
+
+
+async def test_tests_are_not_asked_about_where_something_else_fails(floor: Floor) -> None:
+    def badly(folder: Path, job: Job, permit: Permit) -> Claim:
+        both(folder, job, permit)
+        (folder / "app.py").write_text(BAD)
+        return Claim("I did it.", session="thread-1")
+
+    ada = Scripted("ada", [badly, both])
+    shop = _asks_about_tests(floor(ada, contract=LINTED))
+
+    asked = await shop.asked()
+
+    assert len(ada.jobs) == 2
+    assert "is not two" in ada.jobs[1].prompt
+    assert (asked.about or "").startswith("intended:")
+
+
+async def test_tests_that_the_owner_changed_by_hand_are_asked_about_too(floor: Floor) -> None:
+    shop = _asks_about_tests(floor(Scripted("ada", [ends(Ended.CRASH)] * 2)))
+    asked = await shop.asked()
+    folder = Path(asked.evidence.rpartition(": ")[2].strip())
+    (folder / "app.py").write_text(GOOD)
+    (folder / "tests").mkdir()
+    (folder / "tests/test_app.py").write_text("assert x == 2\n")
+
+    shop.memory.decide(asked, Answered.ARRIVED)
+
+    assert ((await shop.asked()).about or "").startswith("intended:")
+
+
+def test_how_much_was_verified_is_said_where_not_all_tests_ran() -> None:
+    some = Finding("unit-test", Result.PASS, ran=28, of=1418)
+    unknown = replace(some, of=None)
+
+    assert partly_verified(Verdict((some,))) == "partly verified, 28 of 1,418 tests"
+    assert partly_verified(Verdict((unknown,))) == "partly verified, 28 tests"
+    assert partly_verified(Verdict((replace(some, of=28),))) == ""

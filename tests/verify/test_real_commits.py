@@ -5,6 +5,7 @@ Kept are facts: the subject, the names of the files, and which of them were remo
 
 import json
 from pathlib import Path
+from typing import NotRequired, TypedDict
 
 import pytest
 
@@ -38,6 +39,15 @@ SHAPES = {"httpx": PYTHON, "click": PYTHON, "express": EXPRESS}
 TOOLS = ("pytest", "python", "mypy", "ruff", "npm", "node", "mocha", "eslint")
 
 
+class Commit(TypedDict):
+    project: str
+    commit: str
+    subject: str
+    kind: str
+    files: list[str]
+    removed: NotRequired[list[str]]
+
+
 @pytest.fixture(scope="module")
 def ways(tmp_path_factory: pytest.TempPathFactory) -> dict[str, project.Ways]:
     """How each project is checked, where its tools are installed."""
@@ -66,20 +76,20 @@ def can_be_carried_out(criterion: Criterion, ways: project.Ways, changed: list[s
 
 @pytest.mark.parametrize("commit", COMMITS, ids=lambda each: f"{each['project']} {each['commit']}")
 def test_a_real_commit_gets_the_right_contract_and_it_can_be_carried_out(
-    commit: dict[str, list[str]], ways: dict[str, project.Ways]
+    commit: Commit, ways: dict[str, project.Ways]
 ) -> None:
     removed = commit.get("removed", [])
     diff = "".join(
         f"diff --git a/{name} b/{name}\n{'deleted file mode 100644' * (name in removed)}\n"
         for name in commit["files"]
     )
-    asked = contract.Asked(str(commit["subject"]), tuple(commit["files"]), diff)
+    asked = contract.Asked(commit["subject"], tuple(commit["files"]), diff)
 
     drafted = contract.draft(asked, activities.default(), START)
 
     assert drafted.contract.type.value == str(commit["kind"])
     assert drafted.unsure is None
-    there = ways[str(commit["project"])]
+    there = ways[commit["project"]]
     assert all(can_be_carried_out(c, there, commit["files"]) for c in drafted.contract.criteria)
 
 

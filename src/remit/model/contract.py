@@ -98,6 +98,7 @@ class Finding:
     note: str | None = None  # what is told of it besides: how many tests ran, and which
     ran: int | None = None  # tests that ran
     of: int | None = None  # tests that there are, where that is known
+    still_failing: int = 0  # tests that failed before the work and fail still
     intended: tuple[ChangedTest, ...] = ()  # it would pass, if the owner says that these are meant
 
     @property

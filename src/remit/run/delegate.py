@@ -361,5 +361,11 @@ def _proof(verdict: Verdict | None) -> str:
     passed = sum(finding.result is Result.PASS for finding in verdict.findings)
     skipped = sum(finding.result is Result.SKIPPED for finding in verdict.findings)
     made = f"{passed} of {len(verdict.findings) - skipped} checks passed"
-    partly = partly_verified(verdict)
-    return ", ".join(filter(None, (made, f"{skipped} skipped" if skipped else "", partly)))
+    still = max((finding.still_failing for finding in verdict.findings), default=0)
+    said = (
+        made,
+        f"{skipped} skipped" if skipped else "",
+        f"{still} tests failed before and still fail" if still else "",
+        partly_verified(verdict),
+    )
+    return ", ".join(filter(None, said))

@@ -94,6 +94,7 @@ class CommandCheck:
             note=found.note or None,
             ran=found.ran,
             of=found.of,
+            still_failing=found.still_failing,
             intended=tuple(ChangedTest(*each) for each in sorted(found.intended.items())),
         )
 

@@ -155,7 +155,9 @@ class SuiteJudge:
         if gone and base is not None:
             return self._fail(missing_sentence(gone, run, base), run, log=False)
         note = f"{counted(run, base, about)}{blame.sentence}"
-        return Judged(Result.PASS, note=note, ran=run.count, of=None if about else run.count)
+        still = len(blame.before)
+        of = None if about else run.count
+        return Judged(Result.PASS, note=note, ran=run.count, of=of, still_failing=still)
 
     def _unreadable(self, run: SuiteRun) -> str:
         """Why a run says nothing that could be judged."""
@@ -200,14 +202,15 @@ class SuiteJudge:
 
     async def _blame(self, run: SuiteRun, base: SuiteRun | None, instead: Contents) -> Blame:
         """Who broke the tests that failed: each is run once more, here and at the base."""
-        known = {case.key for case in base.failed} if base is not None else set[str]()
+        excuses = self._terms.excuses
+        known = {case.key for case in base.failed} if base is not None and excuses else set[str]()
         before = [case for case in run.failed if case.key in known]
         new = [case for case in run.failed if case.key not in known]
         if not new or not self._work.is_compared:
             return Blame(tuple(new), tuple(before))
         passed = _passed(await self._run(instead, self._files_of(new)))
         left = [case for case in new if case.key not in passed]
-        if left:
+        if left and excuses:
             old = await self._run(self._work.original, self._files_of(left, at_base=True))
             failed = {case.key for case in old.failed} if isinstance(old, SuiteRun) else set[str]()
             before += [case for case in left if case.key in failed]

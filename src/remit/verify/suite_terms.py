@@ -19,6 +19,7 @@ class Terms:
     intended: Mapping[str, str] = field(default_factory=dict)  # what the owner agreed to, by hash
     before: str | None = None  # with which commit failures are compared, if not with the base
     whole: bool = True  # whether the whole suite has to run
+    excuses: bool = True  # whether what failed before may fail still
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class Judged:
     ran: int | None = None
     of: int | None = None
     intended: Mapping[str, str] = field(default_factory=dict)  # what the owner could agree to
+    still_failing: int = 0  # tests that failed before the work and fail still
 
 
 @dataclass(frozen=True, slots=True)

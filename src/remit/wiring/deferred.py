@@ -40,7 +40,7 @@ async def _checked(
     paths = tuple(dict.fromkeys(path for each in waits for path in each.paths))
     place = await asyncio.to_thread(lambda: str(Path(chosen.path).expanduser()))
     async with _standing(trees, place, task.id, batch.branch) as tree:
-        verifier = await proof.verifier(ground, task, tree)
+        verifier = await proof.verifier(ground, task, tree, merged=True)
         evidence = Evidence("", workspace=tree.folder, changed=paths)
         return await verifier.late(task, [due.criterion for due in every], evidence)
 

@@ -164,11 +164,17 @@ def activities_at(settings: Settings, tree: Worktree) -> Activities:
 
 
 async def verifier(
-    ground: Ground, task: Task, tree: Worktree, intended: tuple[ChangedTest, ...] = ()
+    ground: Ground,
+    task: Task,
+    tree: Worktree,
+    intended: tuple[ChangedTest, ...] = (),
+    *,
+    merged: bool = False,
 ) -> Verifier:
     """The checks of one project, held to the commit that the work began from.
 
-    `intended` has the changed tests that the owner agreed to.
+    `intended` has the changed tests that the owner agreed to. Work that is `merged` is held to
+    nothing but itself: it is the owner's branch.
     """
     from remit.verify import command, project  # noqa: PLC0415 - for the few who have one
     from remit.verify.limits import Limits  # noqa: PLC0415
@@ -190,8 +196,9 @@ async def verifier(
     )
     sandbox = Sandbox(Limits(seconds=chosen.time_limit, memory=chosen.memory))
     agreed = {each.path: each.digest for each in intended}
-    may_change, also = _asked_to_change(task), (f".remit/{RULES}",)
-    terms = Terms(base=tree.base, may_change=may_change, also=also, intended=agreed)
+    base, also = None if merged else tree.base, (f".remit/{RULES}",)
+    excuses = FIXES not in task.context  # what is to be mended has to pass
+    terms = Terms(base, _asked_to_change(task), also, agreed, excuses=excuses)
     kept, redact = ground.settings.home / KEPT_RUNS, ground.redact
     check = command.CommandCheck(ways, sandbox, ground.clock, terms=terms, redact=redact, kept=kept)
 
