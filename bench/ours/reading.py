@@ -5,7 +5,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from bench.measure import Measurement, Stopwatch, read_peak_bytes, take_percentile, time_calls
-from remit.intake.extract import extract
+from remit.intake.plain_reader import read_plainly
 from remit.intake.recipients import Book, Channel, Contact
 
 NOW = datetime(2026, 3, 4, 9, tzinfo=UTC)
@@ -33,9 +33,9 @@ def run(size: int, home: Path) -> list[Measurement]:
     watch = Stopwatch()
     with watch:
         for n in range(size):
-            extract(MESSAGES[n % len(MESSAGES)], now=NOW, zone=ZONE, book=BOOK)
+            read_plainly(MESSAGES[n % len(MESSAGES)], now=NOW, zone=ZONE, book=BOOK)
     long = " ".join(MESSAGES) * 10
-    spans = time_calls(lambda: extract(long, now=NOW, zone=ZONE, book=BOOK), 5)
+    spans = time_calls(lambda: read_plainly(long, now=NOW, zone=ZONE, book=BOOK), 5)
     cost = (watch.wall_seconds, watch.cpu_seconds, read_peak_bytes())
     return [
         Measurement("messages", size / watch.wall_seconds, "1/s", size, *cost),

@@ -3,7 +3,9 @@
 import pytest
 
 from remit.intake.extraction import Draft
-from tests.intake.labelled import Expected, Message, messages
+from remit.intake.plain_reader import read_plainly
+from remit.intake.veto import held_back
+from tests.intake.labelled import BOOK, Expected, Message, messages
 
 MESSAGES = messages()
 ACTS = [message for message in MESSAGES if not message.asks]
@@ -33,3 +35,32 @@ def test_a_message_that_a_pattern_covers_is_read_as_it_is_meant(message: Message
 @pytest.mark.parametrize("message", ASKS, ids=lambda message: message.say[:40])
 def test_a_message_that_leaves_something_open_is_asked_about(message: Message) -> None:
     assert message.read().questions
+
+
+LEADS = (
+    "Remind me tomorrow at 9 to ",
+    "Erinnere mich morgen um 9 daran, ",
+    "Recuérdame mañana a las 9 ",
+    "never ",
+    "should I ",
+    "Alice asked me to ",
+)
+SENDS = [
+    message
+    for message in ACTS
+    if any(to for task in message.tasks for _, to, _ in task.sends)
+    and not any(mark in message.say for mark in ("\n", ". ", "! ", "? ", ": ", "1.", "12."))
+]
+
+
+@pytest.mark.parametrize("lead", LEADS)
+def test_what_one_is_reminded_of_forbidden_or_asked_to_do_reaches_nobody(lead: str) -> None:
+    """A whole sentence that would send something, led in by words that change what it means."""
+    for message in SENDS:
+        text = lead + message.say[0].lower() + message.say[1:]
+        found = held_back(
+            read_plainly(text, now=message.now, zone=message.zone, book=BOOK), text, BOOK
+        )
+        acting = [draft for draft in found.tasks if not found.questions_about(draft)]
+        reached = [each.recipient for draft in acting for each in draft.deliveries]
+        assert found.veto or not any(reached), text

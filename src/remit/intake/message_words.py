@@ -48,6 +48,11 @@ def message_words(text: str, book: Book) -> "MessageWords":
 class MessageWords(WordLookup):
     """A message with its words, and the texts that stand in it."""
 
+    def is_one_sentence(self, start: int, end: int) -> bool:
+        """Whether something goes on from one place to another: "remind me to … and tell Bob …"."""
+        between = self.text[start:end]
+        return start <= end and not any(mark in between for mark in ".!?;…\n")
+
     def is_work_text(self, at: int) -> bool:
         """Whether a token stands behind a colon that no order to send leads in: "summarise: …"."""
         return at > self._first_colon and not self.typed

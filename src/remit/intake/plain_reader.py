@@ -69,17 +69,17 @@ def _question(found: Extraction, draft: Draft, message: MessageWords) -> Questio
 
 
 def _mixed(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
-    """Work beside a text to somebody: it may be that the work is to be done to the text."""
-    if not any(reaches_others(draft.deliveries) for draft in found.tasks):
-        return
-    sends = [d for d in found.tasks if reaches_others(d.deliveries) and d.clauses]
-    lines = {message.line_at(draft.clauses[0].start) for draft in sends}
+    """Words before a text to somebody that may be about it: work, or what one is reminded of."""
+    sends = [d.clauses[0] for d in found.tasks if reaches_others(d.deliveries) and d.clauses]
     for draft in found.tasks:
-        alone = not draft.deliveries
-        if draft.work and alone and draft.clauses:
-            clause = draft.clauses[0]
-            if message.line_at(clause.start) in lines:
-                yield VetoCue(VetoKind.UNCOVERED, clause.text, clause.start, clause.end)
+        if reaches_others(draft.deliveries) or not draft.clauses:
+            continue
+        alone = bool(draft.work) and not draft.deliveries
+        first, last = draft.clauses[0], draft.clauses[-1]
+        near = message.line_at(first.start) in {message.line_at(each.start) for each in sends}
+        joined = any(message.is_one_sentence(last.end, each.start) for each in sends)
+        if (alone and near) or (not draft.work and joined):
+            yield VetoCue(VetoKind.UNCOVERED, first.text, first.start, first.end)
 
 
 def _uncovered(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:

@@ -144,6 +144,12 @@ class WordLookup:
         """Whether a token looks like a name of somebody."""
         return self.is_plain_word(at) and self.tokens[at].capital and not is_known(self.keys[at])
 
+    def is_told_before(self, at: int) -> bool:
+        """Whether "is" or its like stands before a token, so that it goes on with what is told."""
+        before = at - 1
+        told = before >= 0 and self.keys[before] in self.own_words("finite")
+        return told and before not in self.people
+
     def is_plain_word(self, at: int) -> bool:
         return at < len(self.tokens) and self.tokens[at].kind is Kind.WORD
 

@@ -128,8 +128,11 @@ def without_suffix(
     for at in range(max(start + is_work, end - _LONGEST_SUFFIX), end):
         if at < inside or not words.may_begin_order(at):
             continue
-        if (is_work or is_object) and (phrase := words.time_at(at)):
+        told = is_reminder and words.is_told_before(at)  # "that the meeting is at 5"
+        if (is_work or is_object or told) and (phrase := words.time_at(at)):
             inside = phrase.end
+        if told:
+            continue
         order = read_order(words, at, end)
         if order.end < end or order.verb is not None:
             continue
@@ -154,7 +157,8 @@ def _is_suffix(words: MessageWords, order: Order, *, is_work: bool, is_object: b
         return said and (exact or not is_object)
     strong = all(order_words().by.words & {words.keys[s - 1]} for (s, _), _ in order.channels)
     before = words.keys[order.start - 1] if order.start else ""
-    topic = words.is_topic(before) or before in words.own_words("events")
+    event = before in words.own_words("events") and not any(each.every for each in order.times)
+    topic = words.is_topic(before) or event
     return bool(order.channels or order.times) and strong and exact and not topic
 
 

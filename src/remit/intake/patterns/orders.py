@@ -10,7 +10,7 @@ from typing import Final, cast
 from remit.intake.message_words import MessageWords
 from remit.intake.recipients import ELSEWHERE, Contact
 from remit.language.files import phrases_in_all, words_in_all
-from remit.language.order_words import Talk, Verb, VerbKind, order_words
+from remit.language.order_words import Lead, Talk, Verb, VerbKind, order_words
 from remit.language.time.phrase import TimePhrase, corrected
 from remit.language.tokens import Kind, is_sign
 
@@ -46,7 +46,7 @@ class Order:
         if self.verb.needs_channel:
             return bool(self.channels)
         if self.verb.kind is VerbKind.REMIND:
-            return bool(self.people or self.unnamed) and not self.verb.me
+            return bool(self.people or self.unnamed) and not (self.verb.me or self.me)
         if self.verb.kind not in (VerbKind.SEND, VerbKind.TELL):
             return False
         return self.reaches or not self.verb.needs_person
@@ -124,6 +124,8 @@ def _step(words: MessageWords, order: Order, at: int, stop: int) -> int | None:
         return None
     if token.kind is Kind.WORD and not words.may_be_in_order(at):
         return None
+    if order.reminds and _begins_content(words, at):
+        return None
     for take in (
         _excluded,
         _corrected,
@@ -141,6 +143,12 @@ def _step(words: MessageWords, order: Order, at: int, stop: int) -> int | None:
         if (after := take(words, order, at)) is not None and after <= stop:
             return after
     return None
+
+
+def _begins_content(words: MessageWords, at: int) -> bool:
+    """Whether what one is reminded of begins here: "to email Grace"."""
+    lead = order_words().leads.at(words.keys, at)
+    return lead is not None and lead[0] is Lead.DOING and words.time_at(lead[1]) is None
 
 
 def _time(words: MessageWords, order: Order, at: int) -> int | None:

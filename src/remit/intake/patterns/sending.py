@@ -107,8 +107,9 @@ def _is_thing(place: Place, order: Order, at: int, lead: Lead | None) -> bool:
     if lead is not None:
         return False
     tells = not inside.isdisjoint(words.own_words("finite"))
-    article = words.keys[at] in known.articles | words.own_words("one")
-    return order.to_me or (article and not tells) or bool(known.links.at(words.keys, at))
+    article = words.keys[at] in words.own_words("articles") and not tells
+    thing = words.keys[at] in words.own_words("one") or article
+    return order.to_me or thing or bool(known.links.at(words.keys, at))
 
 
 def typed_text(place: Place, order: Order, at: int) -> Unit:
@@ -139,7 +140,7 @@ def quoted_text(place: Place, order: Order, at: int) -> Unit:
 def _object(place: Place, order: Order) -> Unit | None:
     """What is sent must be made first, or was made before: "send it to Anna"."""
     words = place.words
-    end = split(words, order.end, place.stop)
+    end = split(words, order.end - 1, place.stop)
     thing = (order.end, without_marks(words, order.end, end))
     if thing[1] > thing[0]:
         asks = order.verb is not None and order.verb.asks
