@@ -55,6 +55,11 @@ class Ways:
         why = way.why if way else f"nothing in {self.place.name} says how to do {activity}"
         return Lacking(f'{why}; set commands.{activity} = ["program", "word"] for this project')
 
+    def lacks(self, activity: str) -> str | None:
+        """Why an activity cannot be checked; None if it can, or if no program checks it."""
+        way = self.of(activity) if activity in ACTIVITIES else None
+        return way.why if isinstance(way, Lacking) else None
+
     def is_idle(self, activity: str) -> bool:
         """Whether the project has no tool for something that is asked of every change."""
         return activity in ALWAYS and activity not in self.found

@@ -173,11 +173,9 @@ class _Graph:
             if plain or not dots:
                 continue
             source = _absolute(name, len(dots), module)
-            for each in _imported(wanted):
+            for each, called in _imported(wanted).items():
                 made = self._modules.get(f"{source}.{each}") or self._modules.get(source)
-                for file in made or ():
-                    if file != name:
-                        yield each, file
+                yield from ((called, file) for file in made or () if file != name)
 
     def _script(self, path: str) -> Iterator[str]:
         stem = posixpath.splitext(path)[0]
@@ -222,11 +220,11 @@ def _absolute(name: str, dots: int, module: str) -> str:
     return ".".join(filter(None, (*above, module)))
 
 
-def _imported(wanted: str) -> list[str]:
-    """The names behind `import`, without what they are called afterwards."""
+def _imported(wanted: str) -> dict[str, str]:
+    """The names behind `import`, and what each is called afterwards."""
     bare = re.sub(r"#[^\n]*|[()\\]", " ", wanted)
-    words = (_WORD.match(part.strip()) for part in bare.split(","))
-    return [word[0] for word in words if word]
+    parts = (_WORD.findall(part) for part in bare.split(","))
+    return {words[0]: words[-1] for words in parts if words}
 
 
 def _used(words: Sequence[str], text: str) -> list[str]:

@@ -178,8 +178,6 @@ async def verifier(
     """
     from remit.verify import command, project  # noqa: PLC0415 - for the few who have one
     from remit.verify.limits import Limits  # noqa: PLC0415
-    from remit.verify.presets import ACTIVITIES  # noqa: PLC0415
-    from remit.verify.runners import Lacking  # noqa: PLC0415
     from remit.verify.sandbox import Sandbox  # noqa: PLC0415
     from remit.verify.suite_runs import KEPT_RUNS  # noqa: PLC0415
     from remit.verify.suite_terms import Terms  # noqa: PLC0415
@@ -202,11 +200,7 @@ async def verifier(
     kept, redact = ground.settings.home / KEPT_RUNS, ground.redact
     check = command.CommandCheck(ways, sandbox, ground.clock, terms=terms, redact=redact, kept=kept)
 
-    def lacks(activity: str) -> str | None:
-        way = ways.of(activity) if activity in ACTIVITIES else None
-        return way.why if isinstance(way, Lacking) else None
-
-    return Verifier({**checks(ground), **command.checks(check)}, ground.clock.now, lacks)
+    return Verifier({**checks(ground), **command.checks(check)}, ground.clock.now, ways.lacks)
 
 
 def _asked_to_change(task: Task) -> tuple[str, ...]:
