@@ -565,7 +565,7 @@ async def test_tests_that_the_owner_changed_by_hand_are_asked_about_too(floor: F
     asked = await shop.asked()
     folder = Path(asked.evidence.rpartition(": ")[2].strip())
     (folder / "app.py").write_text(GOOD)
-    (folder / "tests").mkdir()
+    (folder / "tests").mkdir(exist_ok=True)
     (folder / "tests/test_app.py").write_text("assert x == 2\n")
 
     shop.memory.decide(asked, Answered.ARRIVED)

@@ -125,7 +125,7 @@ async def test_a_score_that_breaks_is_asked_for_again_and_ends_nothing(
             return (await rig.get(task.id)).status is Status.COMPLETED
 
         await until(is_done)
-    assert "could not be ranked" in caplog.text
+    assert "could not be read or ranked" in caplog.text
 
 
 async def test_a_store_that_refuses_for_long_is_shown_and_work_goes_on_once_it_answers(

@@ -213,6 +213,7 @@ WAITED_FOR = {
     "brain/command.py:_read": "the output of a process",
     "brain/mcp/process.py:_note": "the output of a process",
     "brain/mcp/process.py:_read": "the output of a process",
+    "converse/talk.py:_answer": "one turn, which stays owed until it is answered",
     "deliver/herald.py:catch_up": "a test notice",
     "engine/local.py:_leg": "one run of one task",
     "server/seat.py:_hear": "a socket",

@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from functools import partial
 from glob import escape
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from remit.brain.absent import NoBrain
 from remit.brain.choose import Role
@@ -31,6 +31,7 @@ from remit.plan.files import mentioned
 from remit.ports import Brain, Check
 from remit.run.rooms import Bench
 from remit.settings import Settings, Tools
+from remit.settings.projects import Project
 from remit.specialist import census, desk
 from remit.specialist.desk import Desk, Left, Shop
 from remit.specialist.tree import Worktree
@@ -43,6 +44,9 @@ from remit.verify.written import CHECKS
 from remit.wiring import workers
 from remit.wiring.debts import Debts
 from remit.wiring.ground import Ground
+
+if TYPE_CHECKING:
+    from remit.verify.project import Ways
 
 # Tools that bring nothing of the world to read.
 _OF_THE_HOUSE: Final = frozenset(each.name for each in fields(Tools))
@@ -176,22 +180,14 @@ async def verifier(
     `intended` has the changed tests that the owner agreed to. Work that is `merged` is held to
     nothing but itself: it is the owner's branch.
     """
-    from remit.verify import command, project  # noqa: PLC0415 - for the few who have one
+    from remit.verify import command  # noqa: PLC0415 - for the few who have one
     from remit.verify.limits import Limits  # noqa: PLC0415
     from remit.verify.sandbox import Sandbox  # noqa: PLC0415
     from remit.verify.suite_runs import KEPT_RUNS  # noqa: PLC0415
     from remit.verify.suite_terms import Terms  # noqa: PLC0415
 
     chosen = ground.settings.projects[_name(task)]
-    ways = await asyncio.to_thread(
-        project.read,
-        Path(tree.checkout),
-        environ=os.environ,
-        given=chosen.argvs,
-        flaky=chosen.flaky,
-        base=tree.base,
-        workspace=Path(tree.folder),
-    )
+    ways = await asyncio.to_thread(_read_ways, chosen, tree)
     sandbox = Sandbox(Limits(seconds=chosen.time_limit, memory=chosen.memory))
     agreed = {each.path: each.digest for each in intended}
     base, also = None if merged else tree.base, (f".remit/{RULES}",)
@@ -201,6 +197,20 @@ async def verifier(
     check = command.CommandCheck(ways, sandbox, ground.clock, terms=terms, redact=redact, kept=kept)
 
     return Verifier({**checks(ground), **command.checks(check)}, ground.clock.now, ways.lacks)
+
+
+def _read_ways(chosen: Project, tree: Worktree) -> "Ways":
+    """How a project is checked, as it was when the work began."""
+    from remit.verify import project  # noqa: PLC0415 - for the few who have one
+
+    return project.read(
+        Path(tree.checkout),
+        environ=os.environ,
+        given=chosen.argvs,
+        flaky=chosen.flaky,
+        base=tree.base,
+        workspace=Path(tree.folder),
+    )
 
 
 def _asked_to_change(task: Task) -> tuple[str, ...]:

@@ -6,9 +6,10 @@ from remit.intake.message_words import MessageWords
 from remit.intake.patterns.orders import Order, read_order, skip_to
 from remit.language.files import phrases_in_all
 from remit.language.order_words import Lead, is_laughter, order_words
-from remit.language.tokens import Kind, is_sign
+from remit.language.tokens import Kind
 from remit.model.condition import ConditionKind
 
+_LEADING_MARKS: Final = frozenset(",;:.!?¿¡-–—…)*•·")
 _LONGEST_SUFFIX: Final = 24  # tokens
 _SEPARATORS: Final = frozenset(",;:-–—.!…")
 
@@ -27,9 +28,7 @@ def behind_leads(words: MessageWords, at: int, stop: int) -> tuple[int, bool]:
         elif step is not None and not ((when := words.time_at(at)) and when.end > step):
             also = also or known.also.at(keys, at) is not None
             at = step
-        elif (
-            token.kind is Kind.MARK and not is_sign(token.text) and token.text not in "@#$€£("
-        ) or is_laughter(token.key):
+        elif token.text in _LEADING_MARKS or is_laughter(token.key):
             at += 1
         elif token.kind is Kind.NUMBER and keys[at + 1 : at + 2] == (")",):
             at, also = at + 2, True

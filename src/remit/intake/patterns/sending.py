@@ -107,7 +107,8 @@ def _is_thing(place: Place, order: Order, at: int, lead: Lead | None) -> bool:
     if lead is not None:
         return False
     tells = not inside.isdisjoint(words.own_words("finite"))
-    article = words.keys[at] in words.own_words("articles") and not tells
+    counted = words.keys[at] in words.own_words("articles") or words.is_number(at)
+    article = counted and not tells
     thing = words.keys[at] in words.own_words("one") or article
     return order.to_me or thing or bool(known.links.at(words.keys, at))
 
@@ -143,9 +144,11 @@ def _object(place: Place, order: Order) -> Unit | None:
     end = split(words, order.end - 1, place.stop)
     thing = (order.end, without_marks(words, order.end, end))
     if thing[1] > thing[0]:
-        asks = order.verb is not None and order.verb.asks
-        thing, suffix = (thing, None) if asks else without_suffix(words, *thing, is_object=True)
-        order = merged(order, suffix) if suffix else order
+        told = order.verb is not None and order.verb.kind is VerbKind.TELL
+        about = told and order_words().leads.at(words.keys, thing[0]) is not None
+        rest, suffix = without_suffix(words, *thing, is_object=True)
+        if suffix and not (about and suffix.times):  # "tell Bob about the match at 9"
+            order, thing = merged(order, suffix), rest
     if not order.sends:
         return None
     if not order.reaches:

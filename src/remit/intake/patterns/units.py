@@ -19,7 +19,7 @@ from remit.intake.patterns.asides import (
 )
 from remit.intake.patterns.edges import behind_leads, split, without_marks, without_suffix
 from remit.intake.patterns.lines import MessageLine, message_lines, sentence_end
-from remit.intake.patterns.orders import Order, merged, read_order
+from remit.intake.patterns.orders import Order, merged
 from remit.intake.patterns.reminding import (
     read_list,
     read_reminding,
@@ -76,11 +76,7 @@ def _unit(words: MessageWords, at: int, line: MessageLine) -> Unit:
 def _work(place: Place) -> Unit:
     """Whatever else is said: work, whose result the owner gets."""
     words = place.words
-    lead = read_order(words, place.body, place.stop)
-    leading = lead.times and lead.verb is None and not (lead.people or lead.channels)
-    at = lead.end if leading else place.body
-    at, _ = behind_leads(words, at, place.stop)
-    order = lead if leading else Order(at, at)
+    at, order = _behind_time(place)
     end = split(words, at, place.stop)
     verb = words.verb_at(at)
     typed = _with_typed(words, at, end, place.line) if ":" in words.keys[at:end] else end
@@ -96,6 +92,16 @@ def _work(place: Place) -> Unit:
     if whole.times and verb is not None and verb[0].kind is VerbKind.DEED:
         return replace(made, kind=UnitKind.REMIND, text=words.slice(*body))
     return made
+
+
+def _behind_time(place: Place) -> tuple[int, Order]:
+    """Where the work begins, behind a time that is said first."""
+    words, at = place.words, place.body
+    times = []
+    while at < place.stop and (phrase := words.time_at(at)):
+        times.append(phrase)
+        at, _ = behind_leads(words, phrase.end, place.stop)
+    return at, Order(place.body, at, times=times)
 
 
 def _with_typed(words: MessageWords, at: int, end: int, line: MessageLine) -> int:
