@@ -55,6 +55,9 @@ def settle(
     made = _BY_SORT[About(gap.about)](asked)
     if made.problem:
         return made
+    same = (made.task.gaps, made.task.delivery) == (task.gaps, task.delivery)
+    if same and made.task.scheduled_for == task.scheduled_for:
+        return asked.again()  # the same answer once more
     return _in_time(replace(made, task=_held_back(made.task, asked)), asked)
 
 

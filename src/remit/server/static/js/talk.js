@@ -1,6 +1,6 @@
 // A talk goes on by itself: what is said appears, the box sends on Enter, nothing is lost on the way.
 import { hear } from "./socket.js";
-import { swap } from "./live.js";
+import { queue, swap } from "./live.js";
 
 const turns = document.querySelector("[data-talk]");
 const form = document.querySelector("[data-composer]");
@@ -71,6 +71,7 @@ async function append() {
     if (n <= Number(turns.dataset.last)) continue;
     turns.querySelector(".empty")?.remove();
     turns.append(turn);
+    turn.querySelectorAll("[data-live]").forEach(queue); // what changed before it stood here
     turns.dataset.last = String(n);
     if (turn.dataset.answers) turns.querySelector(`[data-writing="${turn.dataset.answers}"]`)?.remove();
   }
