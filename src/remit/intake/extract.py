@@ -258,8 +258,11 @@ def _whens(
 def _names_end(group: UnitGroup, words: MessageWords) -> bool:
     """Whether some words of a task may say how long it goes on; those of a text do not."""
     return any(
-        words.names_end(unit.start, unit.end) for unit in group.units if not unit.marked
-    ) or any(words.names_end(unit.body[1], unit.end) for unit in group.units if unit.marked)
+        words.names_end(
+            unit.body[1] if unit.marked and unit.kind is UnitKind.SEND else unit.start, unit.end
+        )
+        for unit in group.units
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,12 +53,16 @@ def settle(
     if answers.begins_with_no(answer):
         return asked.again(f"{answer!r:.100} is read as a no, so nothing was done.")
     made = _BY_SORT[About(gap.about)](asked)
+    if not made.problem and _is_unchanged(made.task, task):
+        made = asked.again()  # the same answer once more
     if made.problem:
         return made
-    same = (made.task.gaps, made.task.delivery) == (task.gaps, task.delivery)
-    if same and made.task.scheduled_for == task.scheduled_for:
-        return asked.again()  # the same answer once more
     return _in_time(replace(made, task=_held_back(made.task, asked)), asked)
+
+
+def _is_unchanged(made: Task, task: Task) -> bool:
+    same = (made.gaps, made.delivery) == (task.gaps, task.delivery)
+    return same and made.scheduled_for == task.scheduled_for
 
 
 def _held_back(task: Task, asked: Asked) -> Task:

@@ -97,11 +97,13 @@ def _work(place: Place) -> Unit:
 def _behind_time(place: Place) -> tuple[int, Order]:
     """Where the work begins, behind a time that is said first."""
     words, at = place.words, place.body
+    if frame := order_words().frames.at(words.keys, at):
+        at, _ = behind_leads(words, frame[1], place.stop)
     times = []
     while at < place.stop and (phrase := words.time_at(at)):
         times.append(phrase)
         at, _ = behind_leads(words, phrase.end, place.stop)
-    return at, Order(place.body, at, times=times)
+    return (at, Order(place.body, at, times=times)) if times else (place.body, Order(at, at))
 
 
 def _with_typed(words: MessageWords, at: int, end: int, line: MessageLine) -> int:
