@@ -1,7 +1,9 @@
 """The spine on a stage: brain, channels, store and time are played, the order is real."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from remit.brain.scripted import ScriptedBrain
 from remit.brain.think import Thinker
@@ -91,7 +93,7 @@ def stage(*delivery: Delivery, replies: tuple[object, ...] = (SANUR,), **more: o
         session_id=SessionId("ses-1"),
         delivery=delivery,
     )
-    task = replace(task, **more)  # type: ignore[arg-type]
+    task = replace(task, **more)
     return Stage(Memory(task), script([*once, lines[-1]]), Outbox())  # type: ignore[list-item]
 
 

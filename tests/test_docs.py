@@ -7,13 +7,13 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from types import CodeType
 from typing import Final
 
 import pytest
 from cyclopts import App
+from msgspec import Struct
 
 from remit.cli import codes
 from remit.cli.main import build
@@ -311,15 +311,15 @@ def _who(actors: frozenset[Actor]) -> str:
     return ", ".join(actor for actor in Actor if actor in actors)
 
 
-def _settings(part: object, above: str = "") -> Iterator[list[str]]:
-    for field in fields(part):  # type: ignore[arg-type]
-        value = getattr(part, field.name)
-        if field.name == "home":
+def _settings(part: Struct, above: str = "") -> Iterator[list[str]]:
+    for field in part.__struct_fields__:
+        value = getattr(part, field)
+        if field == "home":
             continue
-        if is_dataclass(value):
-            yield from _settings(value, f"{field.name}.")
+        if isinstance(value, Struct):
+            yield from _settings(value, f"{field}.")
             continue
-        name = f"{above}{field.name}"
+        name = f"{above}{field}"
         variable = f"`REMIT_{name.replace('.', '_').upper()}`"
         file_only = isinstance(value, dict)
         yield [f"`{name}`", "file only" if file_only else variable, f"`{json.dumps(value)}`"]

@@ -1,7 +1,7 @@
 """Recall: the last runs whole, the older ones in a few words, and never more than there is room."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Concatenate, Final, ParamSpec, TypeVar
 from zoneinfo import ZoneInfo
@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from remit.errors import Transient
 from remit.model.ids import SeriesId, TaskId
@@ -59,7 +60,7 @@ class Shelf:
 def past(n: int, size: int = 100, text: str = "", **more: object) -> Past:
     at = NOW + timedelta(days=n)
     run = Past(n, TaskId(f"task-{n}"), "News", text or f"Day {n}.\nMore.", at, Taint.OWNER, size)
-    return replace(run, **more)  # type: ignore[arg-type]
+    return replace(run, **more)
 
 
 def several(count: int, **more: object) -> tuple[Past, ...]:

@@ -1,6 +1,5 @@
 """What comes back by itself: watched by the clock, settled before the engine starts."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise, takewhile
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Final
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from remit import wiring
 from remit.model import rrule

@@ -1,13 +1,13 @@
 """The rooms before the brain: when, what was asked for, what it becomes, what is known of it."""
 
 import contextlib
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from remit.errors import BadInput, Conflict, NotFound
 from remit.intake import admit
@@ -107,7 +107,7 @@ def test_a_long_first_line_is_shortened_in_the_title_alone(size: int, title: str
 
 def cue(**more: object) -> Cue:
     plain = Cue(source=Source(SourceKind.MANUAL, "1"), title="Beaches", text="Find beaches")
-    return replace(plain, **more)  # type: ignore[arg-type]
+    return replace(plain, **more)
 
 
 def test_a_cue_becomes_a_task_that_keeps_its_words() -> None:
@@ -191,7 +191,7 @@ async def test_the_same_cue_twice_is_the_same_task(tmp_path: Path) -> None:
 
 
 def made(**more: object) -> Task:
-    return replace(admit.make(cue(), IDS, NOW), **more)  # type: ignore[arg-type]
+    return replace(admit.make(cue(), IDS, NOW), **more)
 
 
 async def test_without_work_items_the_instructions_are_the_one_item() -> None:

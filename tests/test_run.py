@@ -1,9 +1,9 @@
 """The spine: what happens to a task, in which order, and what a power cut does to it."""
 
 import asyncio
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from remit.deliver.courier import Courier
 from remit.errors import LeaseLost

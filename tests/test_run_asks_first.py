@@ -1,6 +1,8 @@
 """What a weak model wrote goes to nobody before the owner has looked, and to him neither."""
 
-from dataclasses import replace
+import dataclasses
+
+from msgspec.structs import replace
 
 from remit.brain.scripted import ScriptedBrain
 from remit.model.delivery import Delivery
@@ -21,7 +23,7 @@ class Weak(ScriptedBrain):
 def weak(*delivery: Delivery, replies: tuple[object, ...] = (SANUR,), **more: object) -> Stage:
     played = stage(*delivery, replies=replies, **more)
     assert isinstance(played.brain, ScriptedBrain)
-    return replace(played, brain=Weak(played.brain._script))
+    return dataclasses.replace(played, brain=Weak(played.brain._script))
 
 
 async def test_even_the_owner_is_asked_before_he_is_written_to() -> None:

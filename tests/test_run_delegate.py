@@ -1,11 +1,12 @@
 """Code work on the spine: tries, checks, hand-overs, the owner's word, the merge. Git is real."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from remit.brain.absent import NoBrain
 from remit.brain.think import Thinker

@@ -1,8 +1,7 @@
 """The spine stops to ask, and goes on from there: questions, permissions, proof."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from remit.brain.absent import NoBrain
 from remit.model.contract import ContractType

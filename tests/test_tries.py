@@ -1,11 +1,11 @@
 """Who tried and what was found, read from the steps of all rounds."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from remit.journal import tries
 from remit.model.codec import Json, JsonMap, text_of, to_json

@@ -6,9 +6,11 @@ task, and what earlier runs left behind.
 
 import asyncio
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from bench.measure import Measurement, Stopwatch, read_peak_bytes, require_count
 from remit.model.reply import Prompt, Reply

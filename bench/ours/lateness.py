@@ -6,9 +6,10 @@ late a run begins is read from the ledger.
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from bench.measure import Measurement, Stopwatch, read_peak_bytes, require_count
 from bench.ours import lives

@@ -2,8 +2,9 @@
 
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+
+from msgspec.structs import replace
 
 from remit.intake.admit import make
 from remit.model.ids import Ids

@@ -1,10 +1,11 @@
 """Priority rules: how fast a file of 1,000 is read, and how many tasks it ranks in a second."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
+
+from msgspec.structs import replace
 
 from bench.measure import Measurement, Stopwatch, read_peak_bytes, require_count, take_percentile
 from remit.model.ids import SessionId, TaskId

@@ -3,9 +3,10 @@
 import asyncio
 import gc
 import time
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from bench.measure import Measurement, read_resident_bytes
 from bench.ours import lives

@@ -1,9 +1,10 @@
 """What the owner may do to a task at any time: pause, resume, cancel, run now, delete, retry."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 from typing import Concatenate, Final, ParamSpec, TypeVar
+
+from msgspec.structs import replace
 
 from remit.errors import Conflict
 from remit.model.codec import JsonMap, stamp

@@ -4,10 +4,10 @@ import asyncio
 import os
 import sys
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from remit.brain.command import MOST_KEPT, MOST_TOLD, OUTPUT, CommandTool, turn
 from remit.brain.tools import Toolbox

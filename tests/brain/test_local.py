@@ -1,10 +1,10 @@
 """The local model before its first thought: what it is asked for, and what it lacks."""
 
 import tomllib
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from remit import wiring
 from remit.brain import local

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TypeVar
@@ -11,6 +10,7 @@ from typing import TypeVar
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from remit.brain import outside
 from remit.brain.budget import Purse, midnight
@@ -85,7 +85,7 @@ def made(n: int = 1, **changes: object) -> Task:
         created_by=Creator.USER,
         session_id=SessionId("ses-1"),
     )
-    return replace(task, **changes)  # type: ignore[arg-type]
+    return replace(task, **changes)
 
 
 @asynccontextmanager

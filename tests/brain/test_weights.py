@@ -5,11 +5,12 @@ import re
 import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from remit.brain import weights
 from remit.errors import Conflict, Permanent, Transient

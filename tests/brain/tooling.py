@@ -1,7 +1,8 @@
 """What the tests of tools share: a task, and calls of a script."""
 
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from remit.model.codec import Json
 from remit.model.ids import SessionId, TaskId
@@ -23,7 +24,7 @@ def task(**changes: object) -> Task:
         created_by=Creator.USER,
         session_id=SessionId("ses-1"),
     )
-    return replace(made, **changes)  # type: ignore[arg-type]
+    return replace(made, **changes)
 
 
 def use(tool: str, **args: Json) -> dict[str, Json]:

@@ -3,12 +3,12 @@
 import asyncio
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Final, Self
 
 import pytest
+from msgspec.structs import replace
 from playwright.sync_api import Page, expect
 
 from remit.brain.scripted import parse

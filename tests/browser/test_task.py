@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 from playwright.sync_api import Page, Route, expect
 
 from remit.model.codec import Json, JsonMap

@@ -1,12 +1,12 @@
 """What an answer claims, held against the records: a lie is marked, the truth is not."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from remit.converse import promise
 from remit.model.delivery import Delivery, DeliveryStatus

@@ -2,11 +2,12 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
 from remit.deliver.bridge import Bridge, Link
 from remit.errors import BadInput

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Final, cast
@@ -11,6 +10,7 @@ from typing import Final, cast
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from remit.deliver import bounce, letter, mailbox
 from remit.deliver.account import Account, Security

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
 from typing import Final
@@ -11,6 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import to_builtins
 
 from remit.deliver import whatsapp_hook as hook
 from remit.deliver.whatsapp import Line, WhatsApp
@@ -421,7 +421,7 @@ def test_nothing_that_came_in_is_lost_whatever_its_shape(
     count = len(batch.reports) + len(batch.messages) + len(batch.strange)
     assert count == len(told) + len(said)
     # What cannot be encoded could not be stored.
-    json.dumps(asdict(batch), default=str, ensure_ascii=False).encode()
+    json.dumps(to_builtins(batch), default=str, ensure_ascii=False).encode()
 
 
 @settings(deadline=None)

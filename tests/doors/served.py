@@ -7,7 +7,6 @@ import re
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -15,6 +14,7 @@ from typing import Final, Self, TypeVar, cast
 
 import httpx2
 from jsonschema import Draft202012Validator
+from msgspec.structs import replace
 
 from remit.brain.scripted import parse
 from remit.intake.admit import Intake

@@ -1,9 +1,9 @@
 """The words of the terminal: cleaned, measured, dated, told."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from remit.cli import card, codes, out, tell, words
 from remit.errors import (

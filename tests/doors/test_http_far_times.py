@@ -1,11 +1,11 @@
 """Times at the ends of the calendar: refused at every door, and shown where one is stored."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from remit.intake import admit
 from remit.model.codec import JsonMap, stamp

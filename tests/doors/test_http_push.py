@@ -1,12 +1,12 @@
 """Push over HTTP: only a browser that is signed in can be told, and no longer than it is."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
 import httpx2
 import pytest
+from msgspec.structs import replace
 
 from remit.deliver.push import Push
 from remit.model.codec import Json, JsonMap

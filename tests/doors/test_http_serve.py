@@ -12,12 +12,12 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
 
 import httpx2
 import pytest
+from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.intake.admit import Intake

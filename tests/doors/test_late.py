@@ -1,10 +1,10 @@
 """What failed with its group, as a page: what it is about, and the two ways to answer."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from html import unescape
 
 import pytest
+from msgspec.structs import replace
 
 from remit.model.contract import (
     DEFERRED,

@@ -1,7 +1,6 @@
 """Notices through the doors: listed, tried out, wished for in a plain form, and events seen to."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import cast
@@ -9,6 +8,7 @@ from urllib.parse import urlencode
 
 import httpx2
 import pytest
+from msgspec.structs import replace
 
 from remit.model.codec import JsonMap
 from remit.model.notice import KINDS

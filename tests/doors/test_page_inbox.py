@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from datetime import datetime, timedelta
 from html import unescape
 from pathlib import Path
@@ -11,6 +10,7 @@ from urllib.parse import urlencode
 
 import httpx2
 import pytest
+from msgspec.structs import replace
 
 from remit.model.codec import Json
 from remit.model.delivery import Delivery

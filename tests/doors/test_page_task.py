@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Concatenate, Final, ParamSpec, TypeVar
@@ -10,6 +9,7 @@ from urllib.parse import urlencode
 
 import httpx2
 import pytest
+from msgspec.structs import replace
 
 from remit.model.event import Event, Kind
 from remit.model.ids import TaskId

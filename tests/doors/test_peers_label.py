@@ -1,8 +1,7 @@
 """What no check stands for is labelled for other agents, too; why its owner took it is his."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from remit.a2a import shapes as a2a
 from remit.mcp import shapes as mcp

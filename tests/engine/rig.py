@@ -4,9 +4,10 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
+
+from msgspec.structs import replace
 
 from remit.errors import StoreFull
 from remit.model.contract import Contract, ContractType, Criterion, Evidence, Finding, Result

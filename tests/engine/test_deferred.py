@@ -1,10 +1,12 @@
 """Who watches for the end of a group: survives a disk that takes nothing, looks only if it must."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, timedelta
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
+
+from msgspec.structs import replace
 
 from remit.engine.deferred import Deferred
 from remit.errors import StoreTrouble

@@ -1,11 +1,11 @@
 """How many at once: in all, from one source, in one session; and who comes first."""
 
 from collections import Counter
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from remit.model.delivery import Delivery
 from remit.model.reply import Prompt, Reply

@@ -1,10 +1,10 @@
 """A question waits for days and over restarts, and the decision is acted on once."""
 
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from remit.brain.absent import NoBrain
 from remit.errors import AlreadyDecided

@@ -1,10 +1,11 @@
 """A house with WhatsApp, mail and a book, in which one says things."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
+
+from msgspec.structs import replace
 
 from remit.brain.absent import NoBrain
 from remit.intake.heard import Heard, Message
@@ -45,7 +46,7 @@ class Talk(World):
 
     async def say(self, text: str, key: str = "key:1", **more: object) -> Heard:
         message = Message(text=text, source=Source(SourceKind.MANUAL, key))
-        return await self.house.intake.hear(replace(message, **more))  # type: ignore[arg-type]
+        return await self.house.intake.hear(replace(message, **more))
 
     async def one(self, text: str) -> Task:
         """The one task that some words become."""

@@ -1,11 +1,11 @@
 """Labelled messages: who reads them how well, and that nothing reaches anybody unwanted."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
 from remit.intake.exam.labelled import (
     NOW,

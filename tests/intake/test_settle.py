@@ -1,12 +1,12 @@
 """What the owner answers changes the task, by code, where the decision is written down."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.intake.admit import make
@@ -364,7 +364,7 @@ def task_with(text: str, gap: Gap, **more: object) -> Task:
     cue = Cue(source=Source(SourceKind.MANUAL, "k"), title=text, text=text)
     task = make(cue, Ids(lambda: NOW, lambda _: 7), NOW)
     assert task.request is not None
-    return replace(task, gaps=(gap,), **more)  # type: ignore[arg-type]
+    return replace(task, gaps=(gap,), **more)
 
 
 def test_what_was_only_to_be_confirmed_stands_after_a_yes() -> None:

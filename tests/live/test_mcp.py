@@ -7,11 +7,12 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from remit.brain.mcp import server
 from remit.brain.mcp.shelf import McpShelf
@@ -32,7 +33,7 @@ AFTER = datetime(2100, 1, 1, tzinfo=UTC)  # whatever the time of the machine was
 
 def chosen(mode: str, folder: Path, **more: object) -> Mcp:
     command = (sys.executable, "-I", str(SERVER), mode, str(folder))
-    return replace(Mcp(command=command, time_limit=100), **more)  # type: ignore[arg-type]
+    return replace(Mcp(command=command, time_limit=100), **more)
 
 
 @dataclass

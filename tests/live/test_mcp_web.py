@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from remit.brain.mcp.shelf import McpShelf
 from remit.brain.tools import Toolbox
@@ -25,7 +25,7 @@ KEY = "token-canary-91c4e2b85d60"
 
 @asynccontextmanager
 async def box(web: Web, tmp_path: Path, **more: object) -> AsyncIterator[Toolbox]:
-    chosen = replace(Mcp(url=web.url, time_limit=100), **more)  # type: ignore[arg-type]
+    chosen = replace(Mcp(url=web.url, time_limit=100), **more)
     shelf = McpShelf("s", chosen, folder=tmp_path, environ={"KEY": KEY}, clock=FrozenClock())
     tools = Toolbox(shelves=[shelf])
     try:

@@ -2,12 +2,12 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
 from remit.model.series import Repeats
 from remit.testing import START, World

@@ -3,10 +3,10 @@
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from remit.errors import AlreadyDecided
 from remit.model.codec import Json

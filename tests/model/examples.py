@@ -1,7 +1,8 @@
 """One task in each interesting place of its life, as the golden files show them."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+
+from msgspec.structs import replace
 
 from remit.model.contract import (
     Contract,

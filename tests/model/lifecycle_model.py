@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from remit.model.status import MOVES, Actor, Move, Status
 from remit.model.task import Task
 from remit.model.view import s3_status, s4_status
@@ -22,8 +24,7 @@ class Edge(NamedTuple):
     after: Config
 
 
-@dataclass(frozen=True)
-class World:
+class World(Struct, frozen=True):
     """What is examined: the table, when its moves happen, and the two published views."""
 
     table: tuple[Move, ...] = MOVES

@@ -1,7 +1,9 @@
 """Deliberate mistakes in the table, the guards and the views, each with the check that sees it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from remit.model.status import Actor, Move, Status
 from remit.model.task import Task

@@ -1,8 +1,9 @@
 """When each move of the table happens, and what else it changes: the guards."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from remit.model.review import OPTIONS, Answered
 from remit.model.status import ACTIVE, PAUSABLE, TERMINAL, Actor, Reason, Status
@@ -33,8 +34,7 @@ Guard = Callable[[Config], bool]
 Effect = Callable[[Config], Config]
 
 
-@dataclass(frozen=True)
-class Situation:
+class Situation(Struct, frozen=True):
     """Something that happens to a task: whose doing, from where to where, when, and then."""
 
     name: str

@@ -1,9 +1,9 @@
 """What a question is about: the rule that asks, the group it belongs to, where it would go."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from msgspec.structs import replace
 
 from remit.model.asked import Place, place_of, rule_of
 from remit.model.codec import text_of, to_json
@@ -36,7 +36,7 @@ def asks(reason: Reason = Reason.APPROVAL, **more: object) -> Review:
     plain = Review(
         task_id=TASK.id, key="0:x", reason=reason, question="?", resume_to=Status.RUNNING
     )
-    return replace(plain, **more)  # type: ignore[arg-type]
+    return replace(plain, **more)
 
 
 @pytest.mark.parametrize("reason", Reason)

@@ -1,12 +1,12 @@
 """What waits for its group, what is checked once for all, and how a pending verdict ends."""
 
-from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from remit.model import deferred
 from remit.model.codec import Json, JsonMap

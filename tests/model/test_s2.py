@@ -2,7 +2,6 @@
 
 import json
 import os
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import cast
@@ -10,6 +9,7 @@ from typing import cast
 import pytest
 from hypothesis import given
 from jsonschema import Draft202012Validator
+from msgspec.structs import replace
 
 import remit.model
 from remit.errors import BadInput

@@ -3,14 +3,14 @@
 import importlib
 import pkgutil
 from collections.abc import Hashable
-from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cache
 from types import NoneType
-from typing import cast, get_args, get_origin, get_type_hints
+from typing import get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
+from msgspec import Struct
 
 import remit.model
 from remit.model.caller import Caller
@@ -51,14 +51,14 @@ _SIMPLEST: dict[object, object] = {
 _EMPTY: dict[object, object] = {tuple: (), dict: {}}
 
 
-def records() -> list[type]:
-    """Every dataclass of the model that is written down somewhere."""
+def records() -> list[type[Struct]]:
+    """Every value of the model that is written down somewhere."""
     names = [f"remit.model.{module.name}" for module in pkgutil.iter_modules(remit.model.__path__)]
     found = {
         value
         for name in names
         for value in vars(importlib.import_module(name)).values()
-        if isinstance(value, type) and is_dataclass(value) and value.__module__ == name
+        if isinstance(value, type) and issubclass(value, Struct) and value.__module__ == name
     }
     return sorted(found - _NEVER_STORED, key=lambda kind: kind.__name__)
 
@@ -69,8 +69,8 @@ def values(kind: Hashable) -> st.SearchStrategy[object]:
     plain = getattr(kind, "__supertype__", kind)
     if get_origin(plain) is not None:
         return _composed(plain)
-    if is_dataclass(plain):
-        return _record(cast("type", plain))
+    if isinstance(plain, type) and issubclass(plain, Struct):
+        return _record(plain)
     if isinstance(plain, type) and issubclass(plain, StrEnum):
         return st.sampled_from(plain)
     return _SCALARS[plain]
@@ -81,9 +81,9 @@ def simplest(kind: Hashable) -> object:
     plain = getattr(kind, "__supertype__", kind)
     if get_origin(plain) is not None:
         return _EMPTY.get(get_origin(plain))
-    if is_dataclass(plain):
-        hints = hints_of(cast("type", plain))
-        return cast("type", plain)(**{name: simplest(hint) for name, hint in hints.items()})
+    if isinstance(plain, type) and issubclass(plain, Struct):
+        hints = hints_of(plain)
+        return plain(**{name: simplest(hint) for name, hint in hints.items()})
     if isinstance(plain, type) and issubclass(plain, StrEnum):
         return next(iter(plain))
     return _SIMPLEST[plain]
@@ -104,6 +104,7 @@ def _composed(kind: Hashable) -> st.SearchStrategy[object]:
     return st.one_of(*(st.none() if arg is NoneType else values(arg) for arg in inner))
 
 
-def _record(kind: type) -> st.SearchStrategy[object]:
+def _record(kind: type[Struct]) -> st.SearchStrategy[object]:
     hints = hints_of(kind)
-    return st.builds(kind, **{field.name: values(hints[field.name]) for field in fields(kind)})
+    fields = {name: values(hints[name]) for name in kind.__struct_fields__}
+    return st.fixed_dictionaries(fields).map(lambda given: kind(**given))

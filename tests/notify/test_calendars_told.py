@@ -1,11 +1,11 @@
 """Runs that were missed and events that start nothing: told, once as they are, and seen to."""
 
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
 from remit.model.ids import SeriesId
 from remit.model.notice import News, State

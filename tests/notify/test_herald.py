@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from remit.deliver import notice_carry
 from remit.deliver.herald import STALE, Herald

@@ -1,10 +1,10 @@
 """Notices in the store: put in once, claimed once, and in doubt after a restore."""
 
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from remit.model.notice import News, Notice, State, Telling
 from remit.store import backup, notices

@@ -1,8 +1,9 @@
 """Tasks and rules for the tests of priority."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
+
+from msgspec.structs import replace
 
 from remit.model.ids import SessionId, TaskId
 from remit.model.task import Creator, Source, SourceKind, Task, TaskType
@@ -24,7 +25,7 @@ _PLAIN: Final = Task(
 
 
 def made(title: str = "Find a beach", **more: object) -> Task:
-    return replace(_PLAIN, title=title, **more)  # type: ignore[arg-type]
+    return replace(_PLAIN, title=title, **more)
 
 
 def mail(sender: object, verified: object = True, **more: object) -> Task:

@@ -1,11 +1,11 @@
 """Contracts: drafted from words and files, told why, and only ever made stronger."""
 
-from dataclasses import replace
 from itertools import product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from remit.model.contract import Contract, ContractType, Criterion, GeneratedFrom, Timing
 from remit.plan import activities, files

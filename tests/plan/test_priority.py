@@ -1,12 +1,13 @@
 """Priority rules: the first that holds decides, and every condition means one thing."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from remit.model.delivery import Delivery
 from remit.model.ids import SeriesId

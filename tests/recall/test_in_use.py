@@ -1,11 +1,11 @@
 """What is recalled, and to whom: the brain, the receipt; and what none of them is told."""
 
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
 from remit.intake.heard import Message
 from remit.model.codec import Json
@@ -40,7 +40,7 @@ class Listens:
 
 
 async def entrusted(world: World, text: str, ref: str, **more: object) -> Task:
-    cue = replace(command.cue(text, ref=ref, channel="outbox"), **more)  # type: ignore[arg-type]
+    cue = replace(command.cue(text, ref=ref, channel="outbox"), **more)
     task = await world.house.intake.admit(cue)
     await world.run()
     await world.house.recollection.catch_up()
@@ -249,7 +249,7 @@ BEFORE: Final = replace(
 def test_only_what_a_person_would_call_the_same_is(same: bool, changes: dict[str, object]) -> None:
     task = replace(BEFORE, id=IDS.task(), created_at=START)
 
-    assert twins.same(replace(task, **changes), BEFORE, START) is same  # type: ignore[arg-type]
+    assert twins.same(replace(task, **changes), BEFORE, START) is same
 
 
 def test_what_was_cancelled_or_was_long_ago_is_another_time() -> None:

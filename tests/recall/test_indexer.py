@@ -4,10 +4,11 @@ import asyncio
 import shutil
 import threading
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
+
+from msgspec.structs import replace
 
 from remit.errors import StoreTrouble, Transient
 from remit.model.edit import Edit

@@ -1,10 +1,12 @@
 """Who sees which tasks: every source against every other, by every way to read one."""
 
-from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import product
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from remit.brain.tool import log, search
 from remit.errors import NotFound
@@ -18,8 +20,7 @@ from remit.testing import START, World
 from remit.trigger import command
 
 
-@dataclass(frozen=True, kw_only=True)
-class Asker:
+class Asker(Struct, frozen=True, kw_only=True):
     """Somebody who has work done: how it is named here, and how far it is trusted."""
 
     kind: SourceKind

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
+
+from msgspec.structs import replace
 
 from remit.model.codec import JsonMap
 from remit.model.edit import Edit
@@ -142,7 +143,7 @@ def task_of(name: str, title: str = "Pay the invoice", **more: object) -> Task:
         created_by=Creator.USER,
         session_id=SessionId("ses-1"),
     )
-    return replace(made, **more)  # type: ignore[arg-type]
+    return replace(made, **more)
 
 
 def name(n: int) -> str:

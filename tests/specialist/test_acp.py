@@ -4,11 +4,11 @@ import asyncio
 import os
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from acp.schema import ToolCallUpdate
+from msgspec.structs import replace
 
 from remit.model.reply import Policy, ToolCall
 from remit.model.specialist import Claim, Ended, Job

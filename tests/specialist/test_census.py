@@ -1,9 +1,9 @@
 """How projects and specialists stand: chains that nobody would ever follow, and what holds whom."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from remit.model.codec import Json
 from remit.settings import Settings

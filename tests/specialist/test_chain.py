@@ -1,12 +1,12 @@
 """Who works next, after every way in which an attempt can end."""
 
 from collections import Counter
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.model.contract import Contract, ContractType, Criterion

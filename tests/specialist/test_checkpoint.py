@@ -1,11 +1,11 @@
 """How far the work is: always small, always the same for the same, and honest about files."""
 
 import json
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from remit.model.specialist import Claim, Ended
 from remit.specialist import checkpoint

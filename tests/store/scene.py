@@ -2,13 +2,14 @@
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 from typing import Concatenate, Final, ParamSpec, TypeVar
+
+from msgspec.structs import replace
 
 from remit.model.delivery import Delivery
 from remit.model.ids import Ids, ReviewId, TaskId, WorkerId
@@ -85,7 +86,7 @@ class Scene:
             created_by=Creator.USER,
             session_id=self.ids.session(),
         )
-        return replace(plain, **changes)  # type: ignore[arg-type]
+        return replace(plain, **changes)
 
     def admit(self, title: str = "Water the plants", **changes: object) -> Task:
         return self.do(tasks.admit, self.task(title, **changes))
@@ -156,7 +157,7 @@ class Scene:
 
     def finish(self, claim: Claim, outcome: str, to: Status, **more: object) -> None:
         plain = Ending(outcome=outcome, to=to, by=Actor.EXECUTOR)
-        ending = replace(plain, **more)  # type: ignore[arg-type]
+        ending = replace(plain, **more)
         task = self.get(claim.task.id)
         self.do(moves.finish, task, claim.lease, claim.task.last_updated, ending, self.now)
 
@@ -169,7 +170,7 @@ class Scene:
             question="Which ones?",
             resume_to=Status.RUNNING,
         )
-        return replace(review, **more)  # type: ignore[arg-type]
+        return replace(review, **more)
 
     # What must always be true -------------------------------------------------------------------
 

@@ -1,6 +1,5 @@
 """Calendars in the store: what their events name follows them until it begins, each start once."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -8,6 +7,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from remit.model.ids import SeriesId, SessionId, TaskId
 from remit.model.status import Status
@@ -34,7 +34,7 @@ def resource(
 
 def start(at: datetime = AT + HOUR, key: str = "", **more: object) -> Occurrence:
     plain = Occurrence(uid="a", key=key, start=at, title="Plants", text="", taint=Taint.OWNER)
-    return replace(plain, **more)  # type: ignore[arg-type]
+    return replace(plain, **more)
 
 
 def follow(scene: Scene, *starts: Occurrence, of: Resource | None = None, idle: str = "-") -> None:

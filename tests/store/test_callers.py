@@ -1,12 +1,12 @@
 """Tokens, sign-ins and the codes of links: kept by their hashes, and gone when they are gone."""
 
-from dataclasses import replace
 from datetime import timedelta
 from itertools import combinations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from remit.errors import Conflict, NotFound
 from remit.model.caller import OWNERS, Caller, Scope

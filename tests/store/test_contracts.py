@@ -1,9 +1,9 @@
 """What no check has proven, found along an index of its own; also in a file of before."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from remit.model.contract import Contract, ContractType
 from remit.model.status import Status

@@ -1,9 +1,9 @@
 """Conversations in the store: turns in order, answered once, each about the tasks it names."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from remit.errors import NotFound
 from remit.model.conversation import Action, Conversation, Role, TaskRef, Turn

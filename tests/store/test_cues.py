@@ -1,10 +1,10 @@
 """What comes in by a door: kept once, begun within its limits, counted where there is too much."""
 
 import sqlite3
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from remit.model.ids import TaskId
 from remit.model.reply import Usage
@@ -19,7 +19,7 @@ FREE = Caps()
 
 def came(scene: Scene, ref: str = "hook:shop 1", caps: Caps = FREE, **more: object) -> Kept:
     arrival = Arrival(ref=ref, door="hook:shop", body={"text": ref})
-    arrival = replace(arrival, **more)  # type: ignore[arg-type]
+    arrival = replace(arrival, **more)
     return scene.do(cues.come, arrival, caps, scene.now, scene.now - timedelta(hours=9))
 
 

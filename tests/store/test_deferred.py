@@ -1,9 +1,9 @@
 """What waits for its group, whose end it waits for, and what is written when it has come."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from remit.model.codec import JsonMap
 from remit.model.contract import (

@@ -1,9 +1,9 @@
 """Whoever holds the lease writes; whoever lost it changes nothing, however sure it is."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from remit.errors import IllegalMove, LeaseLost
 from remit.model.delivery import Accepted, Retry

@@ -1,9 +1,9 @@
 """Subscriptions: kept with their sign-in, gone with it."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from remit.errors import Conflict
 from remit.store import callers, push

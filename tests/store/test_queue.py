@@ -1,10 +1,10 @@
 """Who comes next: by rank and age, one a session, none above its limit, none twice."""
 
 from collections import Counter
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from remit.model.delivery import Delivery
 from remit.model.ids import SessionId, TaskId, WorkerId

@@ -1,10 +1,9 @@
 """Lists of tasks: filters, words, and pages that show each task once."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from remit.errors import BadInput, NotFound
 from remit.model.delivery import Delivery
@@ -17,7 +16,7 @@ from tests.store.scene import Scene
 
 
 def found(scene: Scene, **wanted: object) -> list[str]:
-    page = search.page(scene.tx, replace(Filter(), **wanted))  # type: ignore[arg-type]
+    page = search.page(scene.tx, replace(Filter(), **wanted))
     return [task.title for task in page.tasks]
 
 

@@ -1,11 +1,11 @@
 """A series begins with its first occurrence and goes on slot by slot, never in a burst."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.model.delivery import Delivery

@@ -1,9 +1,9 @@
 """What the owner says about a series: paused, resumed, ended; one slot skipped or moved."""
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from remit.errors import BadInput, Conflict, NotFound
 from remit.model.ids import SeriesId

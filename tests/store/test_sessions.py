@@ -1,8 +1,9 @@
 """What a session left behind: its runs, what the owner said, what was sent, how far it is told."""
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Final
+
+from msgspec.structs import replace
 
 from remit.model.codec import Json, to_json
 from remit.model.delivery import Accepted, Delivery

@@ -1,6 +1,5 @@
 """What thoughts cost: set aside before, settled after, never above a limit; and kept scores."""
 
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -8,6 +7,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from remit.model.ids import SeriesId
 from remit.model.reply import Usage

@@ -1,11 +1,12 @@
 """Attack 28: a session that has read an order takes it along to the next day; it stays suspect."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
 from remit.errors import Conflict
 from remit.model.reply import Prompt, Reply, ToolCall

@@ -1,11 +1,11 @@
 """The budget through the whole house: over a limit a task waits, and goes on where it was."""
 
 import asyncio
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from remit.cli import show
 from remit.errors import Transient
@@ -27,7 +27,7 @@ ROOMY = Limits(run_tokens=0, run_requests=0, day_tokens=0)
 def world(home: Path, brain: MeteredBrain, limits: Limits, **more: object) -> World:
     settings = Settings(home=home, budget=limits, zone="Europe/Berlin")
     start = more.pop("start", None)
-    made = World(home, brain=brain, settings=replace(settings, **more))  # type: ignore[arg-type]
+    made = World(home, brain=brain, settings=replace(settings, **more))
     if isinstance(start, datetime):
         made.clock.jump(start)
     return made

@@ -4,7 +4,6 @@ import asyncio
 import itertools
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as runs
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from remit.errors import BadInput, Conflict
 from remit.model.delivery import Answer, Delivery, DeliveryStatus, Parcel
@@ -69,7 +69,7 @@ class House(World):
             text=f"Tell {to}",
             delivery=(Delivery("whatsapp", to, text),),
         )
-        task = await self.house.intake.admit(replace(cue, **more))  # type: ignore[arg-type]
+        task = await self.house.intake.admit(replace(cue, **more))
         await self.run()
         return task
 

@@ -1,11 +1,11 @@
 """After a restore nothing goes out by itself that may be out already, and nothing is lost."""
 
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
 from remit.model.review import Answered
 from remit.model.series import Missed, Repeats

@@ -3,12 +3,12 @@
 import json
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Final, Protocol
 
 import pytest
+from msgspec.structs import replace
 
 from remit.brain.absent import NoBrain
 from remit.cli.main import run as cli

@@ -2,11 +2,11 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from remit.errors import Permanent
 from remit.model.codec import Json

@@ -1,12 +1,12 @@
 """A text has a contract, too: what a brain makes up goes back to it, and never to the reader."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
 from remit.errors import NotFound
 from remit.model.codec import Json

@@ -1,7 +1,7 @@
 """S3: the next occurrence goes on where the last one left off, and the hundredth is no dearer."""
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 import pytest
+from msgspec.structs import replace
 
 from remit.intake.heard import Message
 from remit.model.codec import Json
@@ -49,7 +50,7 @@ class Diarist:
 async def admitted(world: World, zone: str = ZONE, **more: object) -> Task:
     cue = command.cue("Send me the news", ref="news", channel="outbox")
     repeats = Repeats("FREQ=DAILY", zone, START + timedelta(hours=1))
-    cue = replace(cue, repeats=repeats, **more)  # type: ignore[arg-type]
+    cue = replace(cue, repeats=repeats, **more)
     return await world.house.intake.admit(cue)
 
 

@@ -1,11 +1,11 @@
 """The brain has things done: by tools, under the owner's policy, each of them once."""
 
 import json
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from remit.errors import AlreadyDecided
 from remit.model.codec import Json, JsonMap

@@ -1,9 +1,10 @@
 """A run by hand is a task of its own: it uses up no slot, and the next one knows of it."""
 
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
+
+from msgspec.structs import replace
 
 from remit.model.ids import SeriesId
 from remit.model.series import Fate, Missed, Overlap, Slot

@@ -1,12 +1,12 @@
 """Slots that are missed, late or meet: what the rules say becomes of them, and no slot vanishes."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
 from remit.errors import Conflict
 from remit.model import rrule

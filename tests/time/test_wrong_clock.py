@@ -1,12 +1,12 @@
 """A clock that is 400 days ahead for two minutes leaves nothing waiting for that day."""
 
 from collections import Counter
-from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 
 from remit.model.delivery import Retry
 from remit.model.review import Answered

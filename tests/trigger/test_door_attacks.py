@@ -1,12 +1,12 @@
 """Outsiders at the doors, and a brain that obeys everybody: nothing goes astray."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import pytest
 import yaml
+from msgspec.structs import replace
 
 from remit.brain import prompt
 from remit.brain.prompt import Standing

@@ -1,9 +1,9 @@
 """Checks that run a program: what they find, and what they do not believe."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.model.contract import Criterion, Evidence, Finding, Result

@@ -1,11 +1,11 @@
 """The sandbox itself: what a run gives back, when it is stopped, and that none runs without."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.verify import ground

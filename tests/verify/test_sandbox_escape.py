@@ -14,10 +14,10 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from remit.verify import repository
 from remit.verify.sandbox import Ended
@@ -38,7 +38,7 @@ async def attack(name: str, work: Path, *words: str, **limits: float) -> Ended:
     """Run one of the scripts in the sandbox, from a folder it may do with as it likes."""
     shutil.copy(ESCAPE / f"{name}.py", work / "attack.py")
     argv = (str(PYTHON), "attack.py", *words)
-    found = await workshop.ended(argv, work, replace(SMALL, **limits))  # type: ignore[arg-type]
+    found = await workshop.ended(argv, work, replace(SMALL, **limits))
     assert "TRIED" in found.output, found.output
     return found
 

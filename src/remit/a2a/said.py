@@ -1,8 +1,9 @@
 """What another agent says, read strictly where it matters; what is not known is passed over."""
 
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct, field
 
 from remit.a2a.shapes import MODES
 from remit.errors import BadInput
@@ -19,8 +20,7 @@ MOST_PARTS: Final = 100
 MOST_PAGE: Final = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sent:
+class Sent(Struct, frozen=True, kw_only=True):
     """A message: its words, what it belongs to, and whether the answer may be waited for."""
 
     text: str
@@ -31,8 +31,7 @@ class Sent:
     waits: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
+class Listed(Struct, frozen=True, kw_only=True):
     """Which tasks are asked for."""
 
     context: str | None = None

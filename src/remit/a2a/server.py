@@ -7,8 +7,10 @@ no message decides it. Nobody is called back, so no address of theirs is ever vi
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.a2a import said, shapes
 from remit.errors import BadInput, Conflict, NotFound
@@ -31,8 +33,7 @@ _CODES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """What goes back: one message, or several as they come."""
 
     status: int
@@ -40,8 +41,7 @@ class Reply:
     stream: "AsyncGenerator[JsonMap, None] | None" = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(Struct, frozen=True):
     desk: Desk
     journal: Journal
     params: JsonMap

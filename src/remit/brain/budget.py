@@ -8,9 +8,10 @@ what its vendor charges. Over a limit the owner is asked; the task keeps all tha
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta, tzinfo
 from typing import Final, Protocol, TypeVar, runtime_checkable
+
+from msgspec.structs import replace
 
 from remit.errors import StoreTrouble
 from remit.model.reply import Ask, Prompt, Usage

@@ -12,10 +12,12 @@ chat protocol. `openai-chat:` and `openai-responses:` name the protocol outright
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, Protocol
 from urllib.parse import SplitResult, urlsplit
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.brain.secret import Secret
 from remit.errors import BadInput
@@ -63,14 +65,12 @@ class Wanted(Protocol):
     def token_limit(self) -> int: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     seconds: float = 300  # one request, with all that the vendor's SDK repeats of it
     tokens: int = 16_000  # one answer
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
+class Model(Struct, frozen=True):
     vendor: Vendor
     name: str
     base_url: str | None  # None is the vendor's own
@@ -88,8 +88,7 @@ class Model:
         return f"{self.vendor}:{self.name}{place}"
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """What was found: a model for each role, or what that role lacks."""
 
     models: Mapping[Role, Model]
@@ -112,8 +111,7 @@ class Choice:
         return " ".join(f"{', '.join(roles)}: {says}" for says, roles in groups.items())
 
 
-@dataclass(frozen=True, slots=True)
-class _Habit:
+class _Habit(Struct, frozen=True):
     """What is customary with a vendor."""
 
     prefix: str

@@ -5,8 +5,9 @@ tags are defused here, and its first line says why. Without tags, every gate hol
 """
 
 import re
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from remit.model.reply import Reply
 

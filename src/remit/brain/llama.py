@@ -9,16 +9,17 @@ import hashlib
 import json
 import os
 import sys
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 HOST: Final = "127.0.0.1"
 _BATCH: Final = 128  # tokens read at once; who hangs up is noticed between two batches
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(Struct, frozen=True):
     """What to load, and how."""
 
     name: str
@@ -32,8 +33,7 @@ class Order:
         return json.dumps(asdict(self)).encode() + b"\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(Struct, frozen=True):
     """Where the model answers, or what is wrong: with its file (`damaged`), or otherwise."""
 
     address: str = ""

@@ -9,11 +9,12 @@ import asyncio
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from sys import executable
 from typing import Final, NamedTuple, TypeVar
+
+from msgspec.structs import replace
 
 from remit.brain.choose import Choice, Limits, Model, Role, Vendor, Wanted
 from remit.brain.llama import Loaded, Order

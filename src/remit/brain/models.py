@@ -6,8 +6,9 @@ event loop, so that nobody pays for them who does not think.
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import TypeAlias, TypeVar
+
+from msgspec.structs import replace
 
 from remit.brain import price
 from remit.brain.choose import Choice, Limits, Model, Role

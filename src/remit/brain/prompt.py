@@ -6,9 +6,10 @@ between marks, line by line, wherever it stands.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from remit.brain import outside
 from remit.model.contract import UNPROVEN, Contract, ContractType, Criterion
@@ -80,8 +81,7 @@ _MONTHS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Reachable:
+class Reachable(Struct, frozen=True):
     """A channel, and who reads there: names alone, for an address is no brain's business."""
 
     channel: str
@@ -89,8 +89,7 @@ class Reachable:
     names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Struct, frozen=True):
     """What holds for every task with these channels."""
 
     who: str = ""  # who the brain is, and whom it works for

@@ -6,8 +6,9 @@ whatever goes wrong gives none.
 
 import asyncio
 import hashlib
-from dataclasses import dataclass
 from typing import Final, Protocol, TypeVar
+
+from msgspec import Struct
 
 from remit.brain import outside
 from remit.brain.budget import Purse
@@ -35,8 +36,7 @@ score: a number from 0 (can wait for weeks) to 1 (cannot wait an hour).
 why: one short sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Urgency:
+class Urgency(Struct, frozen=True):
     """The form a model fills in; what it writes there is checked before it counts."""
 
     score: float

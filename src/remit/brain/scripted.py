@@ -18,9 +18,11 @@
 """
 
 import asyncio
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from remit.errors import BadInput, Permanent, Transient
 from remit.formats.yaml import load_yaml
@@ -36,8 +38,7 @@ _MAX_CHARS: Final = 10_000_000
 _FAILURES: Final = ("transient", "permanent")
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(Struct, frozen=True):
     """A call of a tool."""
 
     tool: str
@@ -45,8 +46,7 @@ class Use:
     id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One entry of the script."""
 
     when: str | None = None

@@ -6,9 +6,9 @@ Loads the vendors' library; `models` imports it with the first thought.
 import json
 import math
 from collections.abc import AsyncIterable, Iterable, Sequence
-from dataclasses import replace
 from typing import Final, TypeVar, cast
 
+from msgspec.structs import replace
 from pydantic_ai import (
     Agent,
     DeferredToolRequests,

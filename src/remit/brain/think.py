@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.brain import command, progress, prompt
 from remit.brain.absent import NoBrain
@@ -23,8 +25,7 @@ from remit.ports import Brain, Channel, LiveBrain
 States: TypeAlias = Callable[[Sequence[str]], Awaitable[Sequence[str]]]  # what earlier tasks left
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True):
     """What surrounds every thought."""
 
     who: str = ""  # who the brain is, and whom it works for

@@ -3,9 +3,11 @@
 import asyncio
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.brain import outside
 from remit.brain.tool import schema
@@ -54,8 +56,7 @@ class Shelf(Protocol):
     async def close(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Ruling:
+class Ruling(Struct, frozen=True):
     """How a call is dealt with."""
 
     policy: Policy

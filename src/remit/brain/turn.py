@@ -1,7 +1,8 @@
 """What an exchange with a model comes to."""
 
-from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
+
+from msgspec import Struct
 
 from remit.model.reply import Prompt, Reply, Usage
 from remit.ports import OnText
@@ -9,8 +10,7 @@ from remit.ports import OnText
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Filled(Generic[T]):
+class Filled(Struct, Generic[T], frozen=True):
     """A form, filled in as its type demands."""
 
     form: T

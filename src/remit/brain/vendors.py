@@ -2,10 +2,10 @@
 
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from httpx2 import AsyncByteStream, AsyncHTTPTransport, SyncByteStream
+from msgspec import Struct
 from pydantic_ai.exceptions import UnexpectedModelBehavior
 from pydantic_ai.messages import ModelResponse
 from pydantic_ai.models import Model as TheirModel
@@ -40,8 +40,7 @@ _WHOLE_OLLAMA: Final = OpenAIModelProfile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(Struct, frozen=True):
     """Whom to ask, how, and how to hang up."""
 
     model: TheirModel

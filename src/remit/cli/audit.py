@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Annotated
 
 from cyclopts import App
+from msgspec.structs import replace
 
 from remit import settings as house_settings
 from remit.cli import find, out, progress, words

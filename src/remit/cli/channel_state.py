@@ -1,8 +1,9 @@
 """How the channels of the settings stand, as far as can be seen without sending anything."""
 
 import os
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from remit.deliver.ways import Keys
 from remit.errors import RemitError
@@ -15,8 +16,7 @@ from remit.store.secrets import Secrets, machine_ring
 _DASHBOARD: Final = "what is for you is shown there; it is always ready"
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """`verdict` is ok, warn or fail, as the doctor says it."""
 
     name: str

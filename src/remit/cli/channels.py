@@ -2,10 +2,10 @@
 
 import json as notation
 import os
-from dataclasses import dataclass
 from typing import Annotated, Final, cast
 
 from cyclopts import App
+from msgspec import Struct
 
 from remit import settings as house_settings
 from remit.cli import channel_state, clock, codes, door, out, rest, unanswered, words
@@ -102,8 +102,7 @@ def try_out(
     return result.code
 
 
-@dataclass(frozen=True, slots=True)
-class _Result:
+class _Result(Struct, frozen=True):
     """What came of a test."""
 
     channel: str

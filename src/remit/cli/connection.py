@@ -10,11 +10,12 @@ import json
 import os
 import select
 from collections.abc import Mapping
-from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from remit.cli import clock, out
 from remit.cli.out import Ink
@@ -32,16 +33,14 @@ _LOCK_CHECK_SECONDS: Final = 1.0
 _IN_FLIGHT: Final = b"idempotency-in-flight"
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(Struct, frozen=True):
     """Where the Remit of a directory listens, and the token that it knows us by."""
 
     url: str
     token: str
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     method: str
     path: str
     body: str | None

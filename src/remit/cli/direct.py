@@ -7,9 +7,10 @@ rests, and stops in good order.
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack, contextmanager, suppress
-from dataclasses import replace
 from datetime import timedelta
 from typing import Final, TypeVar
+
+from msgspec.structs import replace
 
 from remit.brain.absent import NoBrain
 from remit.cli import clock

@@ -3,10 +3,11 @@
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from remit.deliver.ways import Keys
 from remit.errors import RemitError
@@ -23,8 +24,7 @@ _OPEN: Final = 0o022  # others may write there
 _LATEST: Final = 500  # of what came, among which the owner's last mail is looked for
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """`verdict` is ok, warn or fail, as the doctor says it."""
 
     name: str

@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Final
+
+from msgspec.structs import replace
 
 from remit.cli import clock, find, out, words
 from remit.cli.options import AsJson, flag

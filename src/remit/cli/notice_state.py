@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from remit.cli import channel_state, words
 from remit.deliver.push import NEEDS, is_there
@@ -16,8 +17,7 @@ from remit.store.calendars import Calendar
 from remit.store.glance import glance
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """`verdict` is ok, warn or fail, as the doctor says it."""
 
     verdict: str

@@ -1,14 +1,14 @@
 """What `remit add` was told, before it is anybody's task."""
 
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from remit.model.series import Repeats
 from remit.model.task import Priority
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Saying:
+class Saying(Struct, frozen=True, kw_only=True):
     """Words that are to be read: they may ask for one task, for several or for none."""
 
     text: str
@@ -20,8 +20,7 @@ class Saying:
     wait: bool = False  # until the words are read, if a model reads them
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(Struct, frozen=True):
     """The code that is to be worked on."""
 
     project: str
@@ -29,8 +28,7 @@ class Code:
     prd: str | None = None  # the requirements document, and after a # its story
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class Order(Struct, frozen=True, kw_only=True):
     """A task that is to be taken as it is said, part by part."""
 
     text: str

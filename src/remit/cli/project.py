@@ -6,11 +6,11 @@ import re
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
 from cyclopts import App
+from msgspec import Struct
 
 from remit import settings as house_settings
 from remit.cli import codes, door, out
@@ -31,8 +31,7 @@ _NAME: Final = re.compile(r"[^a-z0-9]+")
 app = App(name="project")
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """What would be written down of a project."""
 
     name: str

@@ -2,9 +2,10 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final
+
+from msgspec.structs import replace
 
 from remit import settings as house_settings
 from remit.cli import clock, codes, out

@@ -3,10 +3,11 @@
 import json as text_json
 import os
 import sys
-from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Final
+
+from msgspec import Struct, field
 
 from remit import settings as house_settings
 from remit.cli import clock, codes, out
@@ -37,8 +38,7 @@ _BESIDE: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Sketch:
+class Sketch(Struct, frozen=True):
     """A task as S4 writes it, with what rules may ask about besides."""
 
     objective: str
@@ -52,8 +52,7 @@ class Sketch:
     channels: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Said:
+class _Said(Struct, frozen=True):
     score: float
     why: str = "as you said"
 

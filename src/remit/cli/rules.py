@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final
 
 from cyclopts import App
+from msgspec.structs import replace
 
 from remit import settings as house_settings
 from remit.brain.score import digest

@@ -1,8 +1,9 @@
 """Several ids, one command: what became of each, and the code that says so."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from typing import TypeVar
+
+from msgspec import Struct, field
 
 from remit.cli import codes, out, rest, words
 from remit.cli.codes import Waits
@@ -23,8 +24,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-@dataclass(slots=True)
-class Tally:
+class Tally(Struct):
     """Collects; one that fails does not stop the others, and the first failure is the code."""
 
     settings: Settings

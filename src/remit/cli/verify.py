@@ -6,10 +6,12 @@ import os
 import shlex
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from glob import escape
 from pathlib import Path
 from typing import Annotated, Final, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit import settings as house_settings
 from remit.cli import clock, codes, out
@@ -88,8 +90,7 @@ def verify(  # noqa: PLR0913 - one flag a line, as they stand in the help
     return codes.DONE if verdict.passed else codes.FAILED
 
 
-@dataclass(frozen=True, slots=True)
-class _Work:
+class _Work(Struct, frozen=True):
     where: Path
     contract: Contract
     terms: Terms

@@ -1,10 +1,11 @@
 """What was meant is done, and put into words. To do it again after a cut changes nothing."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct, field
 
 from remit.converse import meaning, promise, receipt, records, which
 from remit.converse.answer import Answered, Asked, answer
@@ -28,8 +29,7 @@ _MOST: Final = 50
 _RECENT: Final = timedelta(days=7)
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """An answer to be."""
 
     text: str
@@ -40,8 +40,7 @@ class Told:
     thinks: bool = False  # a model is to answer what is left
 
 
-@dataclass(frozen=True, slots=True)
-class Doer:
+class Doer(Struct, frozen=True):
     """`mind` is None where there is no model."""
 
     db: Database

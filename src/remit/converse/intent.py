@@ -1,9 +1,10 @@
 """What a turn may be taken for, and what a time makes of a task."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from remit.converse import records
 from remit.converse.plugs import Unclear
@@ -28,8 +29,7 @@ class What(StrEnum):
     HEAR = "hear"  # for intake
 
 
-@dataclass(frozen=True, slots=True)
-class Meant:
+class Meant(Struct, frozen=True):
     what: What
     act: str = ""
     task: str = ""

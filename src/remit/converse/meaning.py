@@ -6,10 +6,12 @@ be done, or for a model, which answers questions and does nothing.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.converse.phrases import (
     Words,
@@ -46,8 +48,7 @@ class Look(StrEnum):
     STATUS = "status"
 
 
-@dataclass(frozen=True, slots=True)
-class Thing:
+class Thing(Struct, frozen=True):
     """Which task is meant: by a pronoun, by words of its title, or all of them."""
 
     words: Words = ()
@@ -58,8 +59,7 @@ class Thing:
     rhythm: str = ""  # "the weekly one"
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """`beside` is what else was said; if it asks for work, the whole is more than an order."""
 
     act: Act
@@ -69,32 +69,27 @@ class Command:
     only_time: bool = False  # it is an order only if what it names is a time: "not Tuesday"
 
 
-@dataclass(frozen=True, slots=True)
-class Retraction:
+class Retraction(Struct, frozen=True):
     """Words that take back what was said last, such as "scratch that"."""
 
     beside: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(Struct, frozen=True):
     look: Look
     thing: Thing = Thing()
     when: Words = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Approval:
+class Approval(Struct, frozen=True):
     """Words that approve what is shown, such as "yes, send it"."""
 
 
-@dataclass(frozen=True, slots=True)
-class Undo:
+class Undo(Struct, frozen=True):
     """Words that undo what was done last in this conversation."""
 
 
-@dataclass(frozen=True, slots=True)
-class Correction:
+class Correction(Struct, frozen=True):
     """`firm`: it can be nothing else. Otherwise it is one only if the words are a time."""
 
     words: str

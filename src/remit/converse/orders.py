@@ -5,9 +5,10 @@ can be taken back; anything else it may only propose.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Final
+
+from msgspec.structs import replace
 
 from remit.converse import meaning, records, which
 from remit.converse.intent import Meant, What, moved, ref_of

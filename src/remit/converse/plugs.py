@@ -1,9 +1,10 @@
 """What talk needs of other rooms, which it does not know: ears, hands, perhaps a mind."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from remit.model.codec import JsonMap
 from remit.model.conversation import TalkContext, TurnOrder
@@ -13,8 +14,7 @@ from remit.model.review import Review
 from remit.model.task import Task
 
 
-@dataclass(frozen=True, slots=True)
-class Understood:
+class Understood(Struct, frozen=True):
     """What became of a message. `sort` is the sort of talk that it is, or also is."""
 
     tasks: tuple[Task, ...] = ()
@@ -26,8 +26,7 @@ class Understood:
     card: tuple[str, ...] = ()  # what was understood, line by line, in the owner's language
 
 
-@dataclass(frozen=True, slots=True)
-class Unclear:
+class Unclear(Struct, frozen=True):
     """A time that may be two; the sentence asks which."""
 
     sentence: str

@@ -1,10 +1,11 @@
 """What the records say, in sentences: how tasks stand, what was done when, what was understood."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
 
 from remit.converse.phrases import Words
 from remit.model.delivery import Delivery, DeliveryStatus
@@ -19,8 +20,7 @@ _MOST_TITLE: Final = 80
 _BEFORE, _AFTER = timedelta(minutes=30), timedelta(hours=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     since: datetime
     until: datetime
     called: str

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from remit.model.conversation import ListedThing, Role, TalkContext, Turn
 from remit.model.ids import SeriesId
@@ -26,8 +27,7 @@ _FREQUENCY: Final = re.compile(r"FREQ=(\w+)", re.IGNORECASE)
 _LIVE: Final = tuple(status for status in Status if status not in TERMINAL)
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
+class Scene(Struct, frozen=True):
     turn: Turn
     before: tuple[Turn, ...]  # oldest first
     spoken: tuple[Task, ...]  # of this conversation, the last one spoken of first

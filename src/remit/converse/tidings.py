@@ -6,10 +6,11 @@ nothing is left out, whatever is cut in between.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import groupby
 from typing import Final, Protocol, TypeAlias
+
+from msgspec import Struct
 
 from remit.converse import presence
 from remit.errors import StoreTrouble
@@ -36,8 +37,7 @@ class Follows(Protocol):
     def pages(self, since: int) -> AsyncIterator[list[Event]]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Here:
+class Here(Struct, frozen=True):
     """Where the owner is while something is told, and what he had and can be told."""
 
     now: datetime
@@ -46,8 +46,7 @@ class Here:
     listens: bool  # whether a browser asked to be told
 
 
-@dataclass(frozen=True, slots=True)
-class Tells:
+class Tells(Struct, frozen=True):
     """What is told: `concerns` looks at an event alone, `telling` at its task too."""
 
     concerns: Callable[[Event], bool]
@@ -57,8 +56,7 @@ class Tells:
     ring: Callable[[], None] = lambda: None  # something waits to be sent
 
 
-@dataclass(frozen=True, slots=True)
-class _Told:
+class _Told(Struct, frozen=True):
     """Something with when it happened, its ways, and the conversation that it is said in."""
 
     telling: Telling

@@ -7,9 +7,10 @@ letter that is in doubt, and is never a reason to send again unasked.
 import email
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from email.message import Message
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from remit.deliver import letter_head
 from remit.deliver.wire import clean
@@ -22,8 +23,7 @@ _STATUS: Final = re.compile(r"[245]\.[0-9]{1,3}\.[0-9]{1,3}")
 _Mail: TypeAlias = "Message[str, str]"
 
 
-@dataclass(frozen=True, slots=True)
-class Bounced:
+class Bounced(Struct, frozen=True):
     """A letter that left and did not arrive."""
 
     delivery_id: DeliveryId

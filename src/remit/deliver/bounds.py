@@ -1,9 +1,10 @@
 """What the courier keeps to: whom it may write to, when, and how often."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from remit.model.delivery import Delivery
 from remit.model.permit import Permission
@@ -14,8 +15,7 @@ Standing: TypeAlias = Callable[[str], Awaitable[Sequence[Permission]]]  # on a c
 Count: TypeAlias = Callable[[Delivery, datetime], Awaitable[int]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+class Bounds(Struct, frozen=True, kw_only=True):
     people: People
     standing: Standing  # what the owner said once and for all
     sent: Count  # how many other messages went where a delivery goes, since a moment

@@ -10,9 +10,11 @@ settles the doubt; a no is about this giving alone, and the doubt stays.
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.deliver import permit
 from remit.deliver.bounds import Bounds
@@ -40,8 +42,7 @@ MOST_PARTS: Final = 10  # messages that one text may become
 PATIENCE: Final = 120.0  # seconds a channel may take; then nobody knows, and it is asked
 
 
-@dataclass(frozen=True, slots=True)
-class Ready:
+class Ready(Struct, frozen=True):
     """What goes out now, to whom; `seen` says that the owner has seen, or gets, this very text."""
 
     delivery: Delivery
@@ -51,8 +52,7 @@ class Ready:
     approved_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Crowded:
+class Crowded(Struct, frozen=True):
     """Not sent: one more than the owner wants to go there in a day, unless he says so."""
 
     why: str

@@ -7,10 +7,11 @@ that passed the gate: a title, a look, and the same words once more as plain tex
 import base64
 import hashlib
 import re
-from dataclasses import dataclass
 from datetime import datetime
 from email.utils import format_datetime
 from typing import Final
+
+from msgspec import Struct
 
 from remit.deliver import letter_head, letter_html, letter_text
 from remit.deliver.letter_head import Address
@@ -22,16 +23,14 @@ _BREAK: Final = re.compile(r"\r\n|\r|\n")
 _AT_START: Final = {b".": b"=2E", b"F": b"=46"}
 
 
-@dataclass(frozen=True, slots=True)
-class Thread:
+class Thread(Struct, frozen=True):
     """Where a letter belongs: what it is about, and the ids of the letters before it."""
 
     title: str | None = None
     earlier: tuple[str, ...] = ()  # oldest first
 
 
-@dataclass(frozen=True, slots=True)
-class Sender:
+class Sender(Struct, frozen=True):
     """Who writes, and who gets an answer."""
 
     address: Address
@@ -42,8 +41,7 @@ class Sender:
         return self.address.is_ascii and (self.reply_to is None or self.reply_to.is_ascii)
 
 
-@dataclass(frozen=True, slots=True)
-class Letter:
+class Letter(Struct, frozen=True):
     """`wire` ends with a line break; every line of it is short and no line stands for its end."""
 
     message_id: str
@@ -53,8 +51,7 @@ class Letter:
     utf8: bool  # some address is not ASCII, so only a server that takes that can be given it
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct, frozen=True):
     """What a letter is made from."""
 
     key: str

@@ -9,10 +9,10 @@ import base64
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import idna
+from msgspec import Struct
 
 from remit.errors import BadInput
 
@@ -38,8 +38,7 @@ _CONTROL: Final = re.compile(rb"[\x00-\x1f\x7f]")
 _JOINERS: Final = "\u200c\u200d"  # without them, some scripts and emoji fall apart
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(Struct, frozen=True):
     """One address that can stand in a command and in a header as it is. `address` makes it."""
 
     local: str

@@ -7,11 +7,11 @@ says that this server files every letter it takes.
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, Protocol, TypeVar
 
 import imapclient  # type: ignore[import-untyped]
+from msgspec import Struct
 
 from remit.deliver import bounce, letter_head
 from remit.deliver.account import Account, Security, distrust, is_password, trust
@@ -31,16 +31,14 @@ _ID_FIELD: Final = b"BODY[HEADER.FIELDS (MESSAGE-ID)]"
 _TYPE_FIELD: Final = b"BODY[HEADER.FIELDS (CONTENT-TYPE)]"
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """How far an inbox was read: everything up to this number, as long as its age is the same."""
 
     validity: int
     uid: int
 
 
-@dataclass(frozen=True, slots=True)
-class Returned:
+class Returned(Struct, frozen=True):
     """What came back since a mark, and the next mark. `more` says that not all was looked at."""
 
     bounces: tuple[Bounced, ...]
@@ -48,8 +46,7 @@ class Returned:
     more: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Filing:
+class Filing(Struct, frozen=True):
     """Where letters are filed once they were taken.
 
     `authoritative_after` says that the server files every letter it takes, at the latest after so

@@ -7,9 +7,10 @@ may go again, as the channel asks for; what may have arrived does not.
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from typing import Final
+
+from msgspec import Struct
 
 from remit.deliver import notice_text
 from remit.deliver.courier import PATIENCE, ask
@@ -43,8 +44,7 @@ _LOOK: Final = 60.0  # seconds between two looks into a doubt
 _NOBODY: Final = "No browser listens."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Around:
+class Around(Struct, frozen=True, kw_only=True):
     """What it stands on."""
 
     db: Database
@@ -60,8 +60,7 @@ class Around:
     background: Background
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
+class Load(Struct, frozen=True):
     """One message: what is in it, and by what it goes."""
 
     found: tuple[Notice, ...]

@@ -7,8 +7,9 @@ anywhere, or begins a line: the one link in a notice is the dashboard's.
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.notice import News, Notice
 
@@ -50,8 +51,7 @@ _BARE: Final[Mapping[News, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(Struct, frozen=True):
     """Who speaks, what must never be said, and where the dashboard is."""
 
     agent: str

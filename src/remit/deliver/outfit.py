@@ -5,10 +5,11 @@ nothing from starting: its channel answers that it is locked, and the owner is a
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from remit.deliver import letter, letter_head
 from remit.deliver.account import Account, Security
@@ -110,8 +111,7 @@ def _template(chosen: WhatsAppLine) -> Template:
     return Template(chosen.template, chosen.language, parameters, most)
 
 
-@dataclass(frozen=True, slots=True)
-class _Past:
+class _Past(Struct, frozen=True):
     """What is kept of a channel: who wrote when, which letters went before, whether it is off."""
 
     channel: str

@@ -9,8 +9,9 @@ reads by itself. No word is lost: the parts hold the whole, but for blanks at th
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 LEAST: Final = 24  # characters; marks and a letter of any kind must have room
 
@@ -38,8 +39,7 @@ _SPACING: Final = frozenset("\u0e33\u0eb3")  # letters by category, tied to the 
 _VIRAMA: Final = 9
 
 
-@dataclass(frozen=True, slots=True)
-class _Span:
+class _Span(Struct, frozen=True):
     """What is not cut if it can be helped; its text, without blanks, is `within` to `last`."""
 
     start: int
@@ -50,8 +50,7 @@ class _Span:
     closing: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Cut:
+class _Cut(Struct, frozen=True):
     """Where a part ends, what closes it, and what opens the next one or where that begins."""
 
     at: int

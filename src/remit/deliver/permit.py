@@ -6,7 +6,8 @@ so does a message whose own words hold it back.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from remit.model.permit import Permission, Reach, policy_of
 from remit.model.reply import Policy
@@ -14,8 +15,7 @@ from remit.model.task import Taint
 from remit.model.veto import VetoCue, veto_sentence
 
 
-@dataclass(frozen=True, slots=True)
-class Leave:
+class Leave(Struct, frozen=True):
     """Whether a message may go out as it is, and why not."""
 
     policy: Policy

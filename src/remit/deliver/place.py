@@ -7,8 +7,9 @@ zones, no dot at the end, nothing but visible ASCII.
 
 import ipaddress
 import re
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 _Net: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -25,15 +26,13 @@ _LABEL: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 
-@dataclass(frozen=True, slots=True)
-class Barred:
+class Barred(Struct, frozen=True):
     """May not be spoken to; nothing was sent, nobody was asked."""
 
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(Struct, frozen=True):
     """Where an address points to, by its form alone. `literal` if its host is no name."""
 
     scheme: str

@@ -9,9 +9,10 @@ import hashlib
 import importlib.util
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, TypeAlias
+
+from msgspec import Struct
 
 from remit.deliver import place
 from remit.errors import BadInput, Conflict, NotFound
@@ -33,8 +34,7 @@ _NOBODY: Final = "mailto:nobody@example.org"
 Still: TypeAlias = Callable[[], Awaitable[bool]]
 
 
-@dataclass(frozen=True, slots=True)
-class Around:
+class Around(Struct, frozen=True):
     """What it stands on."""
 
     db: Database
@@ -43,8 +43,7 @@ class Around:
     wishes: Callable[[], Notices]
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """What a browser shows, of what happened at a moment."""
 
     body: str

@@ -6,12 +6,13 @@ never inside. Loads `cryptography` and what speaks HTTP.
 
 import hashlib
 import json
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from http import HTTPStatus
 from typing import Final
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from remit.deliver import push_seal, safe_http, wire
 from remit.deliver.safe_http import Place, Resolve
@@ -24,8 +25,7 @@ _GONE: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
 _TOPIC: Final = 24  # bytes; as many as 32 letters hold, and a service takes no more
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct, frozen=True):
     """What a browser shows. `about` is replaced by what is said about the same thing later."""
 
     title: str
@@ -44,8 +44,7 @@ class Note:
         return push_seal.encoded(hashlib.sha256(self.about.encode()).digest()[:_TOPIC])
 
 
-@dataclass(frozen=True, slots=True)
-class Sender:
+class Sender(Struct, frozen=True):
     """Who asks, and whom he may ask."""
 
     key: str

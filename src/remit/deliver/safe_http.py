@@ -13,11 +13,11 @@ import ipaddress
 import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Final, TypeAlias
 
 import httpx2
+from msgspec import Struct
 
 from remit.deliver import place as places
 from remit.deliver.place import Address, Barred, Spot
@@ -29,16 +29,14 @@ MOST_BYTES: Final = 1_048_576
 _MOST_ADDRESSES: Final = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Somewhere that was looked up and may be spoken to, at these addresses alone."""
 
     spot: Spot
     addresses: tuple[Address, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Lost:
+class Lost(Struct, frozen=True):
     """The name leads nowhere at the moment; nothing was sent."""
 
     why: str

@@ -8,6 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeAlias, runtime_checkable
 
+from msgspec import Struct
+
 from remit.errors import NotFound, StoreTrouble
 from remit.ports import Channel
 from remit.settings.channels import Chosen
@@ -25,8 +27,7 @@ class Closes(Protocol):
     async def close(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(Struct, frozen=True):
     """How the owner may call a channel: by its name, its kind, or a word of his own."""
 
     name: str

@@ -46,7 +46,7 @@ _UNSIGNED: Final = (
 )
 
 
-class Unheard(Retry):
+class Unheard(Retry, frozen=True):
     """Nobody knows whether it arrived, and it may go again all the same: its id is the same."""
 
     @property
@@ -54,7 +54,7 @@ class Unheard(Retry):
         return True
 
 
-class Gone(Locked):
+class Gone(Locked, frozen=True):
     """Definitely not sent, and the receiver wants nothing more: the hook is off."""
 
 

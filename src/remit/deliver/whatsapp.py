@@ -12,6 +12,8 @@ from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Final, TypeAlias
 
+from msgspec import Struct
+
 from remit.deliver import parts, plain, wire
 from remit.deliver.pace import Pace
 from remit.deliver.whatsapp_codes import is_known, means
@@ -38,8 +40,7 @@ Request: TypeAlias = Mapping[str, object]
 LastInbound: TypeAlias = Callable[[str], Awaitable[datetime | None]]  # by send address
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
+class Template(Struct, frozen=True):
     """A template the provider has approved: what goes into the variables of its body, in order."""
 
     name: str

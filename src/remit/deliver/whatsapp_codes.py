@@ -1,9 +1,10 @@
 """What the numbers in WhatsApp's answers mean: later, never, or the owner must act."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.delivery import Locked, Refused, Retry
 
@@ -14,8 +15,7 @@ class _Comes(Enum):
     OWNER = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class _Meaning:
+class _Meaning(Struct, frozen=True):
     comes: _Comes
     says: str
     after: float | None = None

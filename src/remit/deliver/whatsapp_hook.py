@@ -8,10 +8,11 @@ import hashlib
 import hmac
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from remit.deliver.whatsapp_codes import means
 from remit.deliver.wire import clean
@@ -33,8 +34,7 @@ class Progress(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """What became of a message of ours. `key` is the one it was sent with, `line` our number."""
 
     ref: str
@@ -48,8 +48,7 @@ class Report:
     line: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Media:
+class Media(Struct, frozen=True):
     """Something that is not text and lies with the provider; it is noted, not fetched."""
 
     kind: str
@@ -65,8 +64,7 @@ class Media:
         return "a voice note" if self.voice else _LABELS.get(self.kind, self.kind) + named
 
 
-@dataclass(frozen=True, slots=True)
-class Inbound:
+class Inbound(Struct, frozen=True):
     """What a person sent us. `line` is the number of ours that it came in on."""
 
     ref: str
@@ -86,16 +84,14 @@ class Inbound:
         return self.user_id or self.number
 
 
-@dataclass(frozen=True, slots=True)
-class Strange:
+class Strange(Struct, frozen=True):
     """Something that came in and is neither a report nor a message, or is one without a name."""
 
     what: str
     raw: str
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Struct, frozen=True):
     reports: tuple[Report, ...] = ()
     messages: tuple[Inbound, ...] = ()
     strange: tuple[Strange, ...] = ()

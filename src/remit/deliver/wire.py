@@ -9,13 +9,13 @@ import asyncio
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Final, TypeAlias
 
 import httpx2
+from msgspec import Struct
 
 from remit.model.delivery import Locked, Refused, Retry, Unknown
 
@@ -31,8 +31,7 @@ _LOCAL: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _HEADER_SAFE: Final = re.compile(r"[\x21-\x7e]{1,4096}")
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     """What the provider said. `body` is None if it broke off or went on too long."""
 
     status: int
@@ -40,8 +39,7 @@ class Said:
     body: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class Broken:
+class Broken(Struct, frozen=True):
     """No answer came. `left` says whether a byte of the request was on its way."""
 
     left: bool

@@ -1,14 +1,14 @@
 """How long to wait before the next try, by what went wrong."""
 
-from dataclasses import dataclass
 from random import Random
 from typing import Final
+
+from msgspec import Struct
 
 from remit.errors import Permanent, Transient
 
 
-@dataclass(frozen=True, slots=True)
-class Backoff:
+class Backoff(Struct, frozen=True):
     first: float  # seconds before the second try
     factor: float
     most: float

@@ -6,9 +6,10 @@ else: what was found is written in one transaction, with the question to the own
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import Final, TypeAlias
+
+from msgspec.structs import replace
 
 from remit.errors import StoreTrouble
 from remit.intake import admit

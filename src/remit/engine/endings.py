@@ -1,8 +1,9 @@
 """From what a run came to, to what is written down."""
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 from random import Random
+
+from msgspec.structs import replace
 
 from remit.engine import backoff
 from remit.errors import Transient

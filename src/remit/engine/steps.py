@@ -4,9 +4,10 @@ import asyncio
 import contextlib
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Concatenate, Final, ParamSpec, TypeVar, cast, get_type_hints
+
+from msgspec.structs import replace
 
 from remit.errors import LeaseLost, RemitError, StoreTrouble, Transient
 from remit.model.codec import Json, JsonMap, from_json, to_json
@@ -267,7 +268,7 @@ class LocalSteps:
         self.task = replace(
             self.task,
             delivery=tuple(
-                replace(each, **changes) if each.id == delivery.id else each  # type: ignore[arg-type]
+                replace(each, **changes) if each.id == delivery.id else each
                 for each in self.task.delivery
             ),
         )

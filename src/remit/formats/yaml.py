@@ -5,8 +5,9 @@ is refused at the first line that breaks a rule, whatever follows it.
 """
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from remit.errors import BadInput
 from remit.model.codec import Json
@@ -19,8 +20,7 @@ _TAG: Final = "tag:yaml.org,2002:"
 _SCALARS: Final = ("str", "int", "float", "bool", "null", "timestamp")
 
 
-@dataclass(slots=True)
-class YamlPart:
+class YamlPart(Struct):
     """A piece of a file, with the line where it starts."""
 
     file: str
@@ -101,8 +101,7 @@ def load_yaml(
         raise top.bad(f"is no YAML: {str(error).splitlines()[0]}") from None
 
 
-@dataclass(slots=True)
-class _OpenNode:
+class _OpenNode(Struct):
     """A list or a table whose end has not come yet."""
 
     part: YamlPart

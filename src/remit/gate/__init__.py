@@ -13,9 +13,10 @@ character a bounded number of times, whatever the input.
 """
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from remit.gate import decline, hidden, leak, pair, secret
 from remit.gate.eye import fold
@@ -47,16 +48,18 @@ class Author(StrEnum):
     WARNED = "warned"  # the owner, after he was shown what the gate found in this very text
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """What the house knows and nobody else may: its secrets, and how it instructs the brain.
 
     `echoes` are our own fixed words to the brain, and any canary among them, never the owner's:
     a deliverable may well repeat what he asked for.
     """
 
-    secrets: Collection[str] = field(default=frozenset(), repr=False)  # may grow: keys are renewed
+    secrets: Collection[str] = frozenset()  # may grow: keys are renewed
     echoes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Known({len(self.secrets)} secrets)"
 
 
 _NOTHING: Final = Known()

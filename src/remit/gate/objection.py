@@ -1,6 +1,5 @@
 """Why a text is held: a class for the code, and a sentence for the person who is asked."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -24,8 +23,7 @@ class Why(StrEnum):
     LIMIT = "limit"
 
 
-@dataclass(frozen=True, slots=True)
-class Objection(Hold):
+class Objection(Hold, frozen=True):
     """A hold that says of which class it is."""
 
     why: Why

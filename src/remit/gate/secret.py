@@ -6,15 +6,15 @@ The sentence that says a secret was found never repeats it.
 import base64
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from remit.gate.eye import fold
 from remit.gate.objection import Objection, Why, line
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
+class _Shape(Struct, frozen=True):
     """`sign` is in every secret of this shape, so that most texts are passed at a glance."""
 
     what: str

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable, Collection
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final, Protocol
+
+from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.intake.extraction import Extraction

@@ -4,11 +4,13 @@ An answer is read whole, or not at all: a word that nobody understands may be th
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cache
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.intake.message_words import MessageWords, message_words
 from remit.intake.recipients import (
@@ -68,8 +70,7 @@ _OF_IT: Final = some(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(Struct, frozen=True):
     """People and channels, in the order they were named, and texts in quotation marks."""
 
     people: tuple[Contact, ...] = ()

@@ -1,10 +1,12 @@
 """A question about a request and its answer, and what may be done to the task with it."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.intake.recipients import About, Book, Contact, Question, way_to
 from remit.model.delivery import Delivery
@@ -23,8 +25,7 @@ _LIKE: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """A question and its answer, with all that is needed to understand it."""
 
     task: Task

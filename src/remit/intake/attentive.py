@@ -4,8 +4,9 @@ It only says so. What was asked for is stored and under way by then, whatever it
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import TypeAlias
+
+from msgspec.structs import replace
 
 from remit.intake.admit import Ear
 from remit.intake.extraction import Extraction

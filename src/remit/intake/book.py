@@ -14,9 +14,11 @@ role `owner` is the owner, and his addresses are where he reads.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.formats.yaml import YamlPart, load_yaml
@@ -36,16 +38,14 @@ _Stamp = tuple[int, int, int]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """How one channel reaches a person: the address to send to, the id that comes in."""
 
     address: str
     id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A person as the file has them."""
 
     name: str
@@ -54,7 +54,7 @@ class Entry:
     lines: Mapping[str, Line] = field(default_factory=dict)  # by channel, or by kind of channel
     policy: Mapping[str, Policy] = field(default_factory=dict)
     quiet: QuietTimes = NEVER_QUIET  # when nothing goes to them
-    line: int = field(default=0, compare=False)  # where it stands
+    line: int = 0  # where it stands
 
 
 class Contacts:

@@ -5,10 +5,12 @@ this card; only its look differs.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final, cast
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.intake.recipients import About
 from remit.intake.zone import shown
@@ -32,8 +34,7 @@ _MOST_TOLD_BY: Final = 2_000  # characters that tell the language
 _MOST_SAID: Final = 500  # characters of a message
 
 
-@dataclass(frozen=True, slots=True)
-class CardRow:
+class CardRow(Struct, frozen=True):
     """One line of a card. `kind` names it for a page that draws it; `label` is for the reader."""
 
     kind: str
@@ -41,8 +42,7 @@ class CardRow:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class OpenLine:
+class OpenLine(Struct, frozen=True):
     """Something that the owner has yet to say; `number` stays with it until it is said."""
 
     number: int
@@ -53,15 +53,13 @@ class OpenLine:
     task_id: TaskId
 
 
-@dataclass(frozen=True, slots=True)
-class CardTask:
+class CardTask(Struct, frozen=True):
     id: TaskId
     title: str
     rows: tuple[CardRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class Card(Struct, frozen=True):
     language: str
     message: str
     tasks: tuple[CardTask, ...]

@@ -8,10 +8,12 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, TypeAlias
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.intake import answers
 from remit.intake.card import (
@@ -49,8 +51,7 @@ _ORDER: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """What a card is made and answered with."""
 
     zone: ZoneInfo

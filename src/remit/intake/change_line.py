@@ -1,7 +1,8 @@
 """A line of a card is changed before it is confirmed: time, person, channel or text."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from remit.intake import answers
 from remit.intake.answers import Named

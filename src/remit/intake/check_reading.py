@@ -6,9 +6,11 @@ that concerns nobody but the owner is noted; one that concerns somebody else is 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from remit.intake.check_time import CheckedTime, check_time
 from remit.intake.extraction import Draft, Extraction, headed
@@ -36,8 +38,7 @@ from remit.model.task import TaskType
 from remit.model.veto import VetoCue, VetoKind
 
 
-@dataclass(slots=True)
-class CheckedTask:
+class CheckedTask(Struct):
     """One task of the model's, with what code thinks of it."""
 
     draft: Draft
@@ -97,8 +98,7 @@ def _unread(text: str, questions: Sequence[Question]) -> CheckedTask:
     return CheckedTask(Draft(title=title, instructions=text), questions=list(questions))
 
 
-@dataclass(frozen=True, slots=True)
-class _Check:
+class _Check(Struct, frozen=True):
     message: MessageWords
     plain: Extraction
     now: datetime

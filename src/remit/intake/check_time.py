@@ -1,9 +1,10 @@
 """The time that a model read, held against what code reads in the same words."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
 
 from remit.errors import BadInput
 from remit.intake import answers
@@ -23,8 +24,7 @@ _CLOCK: Final = ("BYHOUR", "BYMINUTE")
 _WHEN: Final = Question(About.TIME, "When is it to be?")
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedTime:
+class CheckedTime(Struct, frozen=True):
     """When a task runs. `veto` is a doubt that matters only if somebody else is reached."""
 
     when: Moment | Recurrence | None = None

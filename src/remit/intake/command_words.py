@@ -6,10 +6,11 @@ a verb of running, the command's exact name, and nothing else that matters.
 
 import unicodedata
 from collections.abc import Collection
-from dataclasses import replace
 from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
+
+from msgspec.structs import replace
 
 from remit.intake.extract import extract
 from remit.intake.extraction import Draft, Extraction

@@ -1,11 +1,12 @@
 """Which limits a message sets: found by code in the owner's words, outside what is to be sent."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from typing import Final
 from zoneinfo import ZoneInfo
+
+from msgspec.structs import replace
 
 from remit.intake import answers
 from remit.intake.extraction import Draft, Extraction

@@ -7,8 +7,9 @@ and of everyone else what it said before.
 import asyncio
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from remit.errors import BadInput, Changed, NotFound
 from remit.intake.book import FILE, Entry, parse
@@ -194,7 +195,7 @@ def _replace(path: Path, was: bytes, text: bytes, wanted: Sequence[Entry]) -> No
         says = parse(text)
     except BadInput:
         raise _by_hand() from None
-    if tuple(says) != tuple(wanted):
+    if [replace(each, line=0) for each in says] != [replace(each, line=0) for each in wanted]:
         raise _by_hand()
     if _read(path) != was:  # by an editor, which takes no lock
         raise BadInput(f"{path.name} was changed meanwhile; try again.", field="contacts")

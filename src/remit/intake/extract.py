@@ -5,10 +5,12 @@ connectives between them; each clause became something, or has a question.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Final
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.intake.address import without_address
 from remit.intake.extraction import Draft, Extraction, connectives_between, headed
@@ -265,8 +267,7 @@ def _names_end(group: UnitGroup, words: MessageWords) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Clock:
+class _Clock(Struct, frozen=True):
     """From when times are reckoned; a missing hour is taken as `usual` if only the owner waits."""
 
     now: datetime

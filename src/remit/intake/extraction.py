@@ -1,7 +1,8 @@
 """What a reading of a message is made of: tasks, questions, and what became of every clause."""
 
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from remit.intake.recipients import Question
 from remit.language.order_words import Talk
@@ -13,8 +14,7 @@ from remit.model.task import TaskType
 from remit.model.veto import VetoCue
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class Draft(Struct, frozen=True, kw_only=True):
     """A task as the owner's words make it. Times are in UTC; `clauses` are those of its own."""
 
     title: str
@@ -31,16 +31,14 @@ class Draft:
     clauses: tuple[Clause, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Connective:
+class Connective(Struct, frozen=True):
     """What stands between clauses: blanks, marks, and words like "and" or "please"."""
 
     start: int
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Extraction:
+class Extraction(Struct, frozen=True):
     """`answer` is the sort of talk that wants an answer or none, but makes no task."""
 
     tasks: tuple[Draft, ...]

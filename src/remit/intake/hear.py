@@ -5,10 +5,12 @@ acknowledged. The same message twice, told by its source, is the same tasks.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.errors import BadInput, Failed, KeyReused
 from remit.intake import admit
@@ -171,7 +173,7 @@ class Ear:
 
     def _book(self, message: Message) -> Book:
         book = self._contacts.book()
-        return book if message.home is None else replace(book, home=message.home)
+        return book if message.home is None else book.with_home(message.home)
 
     def _finished(
         self, found: Extraction, message: Message, book: Book, now: datetime
@@ -215,8 +217,7 @@ class Ear:
         return make_card(made, self._zone, asks_first=asks, reviews=asked)
 
 
-@dataclass(frozen=True, slots=True)
-class _Settling:
+class _Settling(Struct, frozen=True):
     book: Book | BadInput
     table: Table
 
@@ -304,8 +305,7 @@ def _at_home(draft: Draft, found: Extraction, home: str) -> Draft:
     return replace(draft, deliveries=(Delivery(home),))
 
 
-@dataclass(frozen=True, slots=True)
-class Ledger:
+class Ledger(Struct, frozen=True):
     """A task to be, with every clause it answers for and what is open about them."""
 
     draft: Draft

@@ -1,9 +1,10 @@
 """What the owner said, and what was understood of it, as it is told to whoever asked."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import cast
+
+from msgspec import Struct, field
 
 from remit.intake.card import Card, OpenLine, card_lines, gap_question, message_language, open_lines
 from remit.intake.extraction import Draft, Extraction
@@ -21,8 +22,7 @@ from remit.model.task import Priority, Source, Taint, Task
 from remit.model.view import View, show
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class Message(Struct, frozen=True, kw_only=True):
     """What the owner said, and what he said about all of it beside his words."""
 
     text: str
@@ -37,8 +37,7 @@ class Message:
     talk: TalkContext | None = None  # what it may be about, if it is a turn of a conversation
 
 
-@dataclass(frozen=True, slots=True)
-class Heard:
+class Heard(Struct, frozen=True):
     """What a message became. Without tasks, `clauses` and `unasked` are of the message itself."""
 
     tasks: tuple[Task, ...]

@@ -7,10 +7,11 @@ never waits long, because a vendor is slow, refuses, or answers with nonsense.
 import asyncio
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from datetime import datetime
 from typing import Final, Protocol, TypeVar
 from zoneinfo import ZoneInfo
+
+from msgspec.structs import replace
 
 from remit.intake.check_order import checked_order
 from remit.intake.check_reading import checked_reading

@@ -5,10 +5,12 @@ they stand. An event is one task: what its words ask for beside it is asked abou
 """
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, TypeAlias
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.intake import admit
@@ -39,8 +41,7 @@ _TOLD: Final = "It is told to whoever does the work."
 _LOOK_BACK: Final = 20  # tasks of a series
 
 
-@dataclass(frozen=True, slots=True)
-class Noted:
+class Noted(Struct, frozen=True):
     """Takes in what calendars start. `plain` takes what need not, or must not, be read."""
 
     db: Database
@@ -87,8 +88,7 @@ class Noted:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """Reads the words of an event; None if they send nothing, and are taken as they stand."""
 
     book: Book

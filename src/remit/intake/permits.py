@@ -1,8 +1,9 @@
 """What the owner says once and for all about writing to people, and what holds all in all."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.intake.book import FILE, OWNER, Contacts, Entry

@@ -5,10 +5,11 @@ a verb sends or some words hold it back, does not become the owner's instead.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
+
+from msgspec.structs import replace
 
 from remit.intake.extract import extract
 from remit.intake.extraction import Draft, Extraction

@@ -1,8 +1,10 @@
 """Every word of a message is given to a task, or kept in its instructions, or was only talk."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.intake.extraction import Connective, Draft, Extraction
 from remit.intake.message_words import MessageWords, Span, is_small_key
@@ -15,8 +17,7 @@ from remit.model.veto import VetoCue, VetoKind
 _KEPT = "It is kept in the instructions, as you said it."
 
 
-@dataclass(frozen=True, slots=True)
-class Marked:
+class Marked(Struct, frozen=True):
     """A stretch of the message, and what became of it."""
 
     span: Span
@@ -30,8 +31,7 @@ class LedgerTask(Protocol):
     vetoes: list[VetoCue]
 
 
-@dataclass(frozen=True, slots=True)
-class _Fate:
+class _Fate(Struct, frozen=True):
     """Whose a token is, and what became of it."""
 
     task: int

@@ -7,8 +7,9 @@ are still there, and are read at the next start.
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.intake import admit

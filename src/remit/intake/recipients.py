@@ -1,9 +1,10 @@
 """Whom the owner's words mean, and which channel, by the contact book alone. Doubts are asked."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from remit.language.files import words_in_all
 from remit.language.order_words import order_words
@@ -23,8 +24,7 @@ class About(StrEnum):
     CONFIRM = "confirm"  # whether it is really meant to go to somebody else
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """What must be asked back; `clause` is the number of the clause it is about.
 
     `waits` are the deliveries that lack the answer. One that stands in two questions lacks both.
@@ -38,8 +38,7 @@ class Question:
     letter: bool = False  # whether the answer is the text that is to be sent
 
 
-@dataclass(frozen=True, slots=True)
-class Channel:
+class Channel(Struct, frozen=True):
     """A way out: its name in Remit, its kind (whatsapp, email, …), what else the owner calls it."""
 
     name: str
@@ -47,8 +46,7 @@ class Channel:
     aliases: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Contact:
+class Contact(Struct, frozen=True):
     """A person, and the names of the channels that reach them."""
 
     name: str
@@ -56,21 +54,28 @@ class Contact:
     channels: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Book:
     """All whom Remit knows, and all ways it can write; `home` is where the owner reads."""
 
-    owner: Contact
-    channels: tuple[Channel, ...]
-    contacts: tuple[Contact, ...] = ()
-    home: str = "dashboard"
-    assistant: str = ""  # what the owner calls the assistant
-    people: Phrases[tuple[Contact, ...]] = field(init=False, compare=False, repr=False)
-    ways: Phrases[str] = field(init=False, compare=False, repr=False)
+    def __init__(
+        self,
+        owner: Contact,
+        channels: tuple[Channel, ...],
+        contacts: tuple[Contact, ...] = (),
+        home: str = "dashboard",
+        assistant: str = "",  # what the owner calls the assistant
+    ) -> None:
+        self.owner = owner
+        self.channels = channels
+        self.contacts = contacts
+        self.home = home
+        self.assistant = assistant
+        self.people = _people((owner, *contacts))
+        self.ways = _ways(channels)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "people", _people((self.owner, *self.contacts)))
-        object.__setattr__(self, "ways", _ways(self.channels))
+    def with_home(self, home: str) -> "Book":
+        """The same people and channels, for an owner who reads elsewhere."""
+        return Book(self.owner, self.channels, self.contacts, home, self.assistant)
 
 
 # What people call ways out that this house may not have: named, they are asked about.

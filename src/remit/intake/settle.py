@@ -4,10 +4,11 @@ What cannot be read is asked again, with what was not understood. Nothing is gue
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
+
+from msgspec.structs import replace
 
 from remit.intake import answers
 from remit.intake.answers import Named

@@ -5,9 +5,11 @@ Only a message that says nothing else is one. What is read is proposed; the owne
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.intake.conditions import read_days
@@ -31,8 +33,7 @@ _MARKS: Final = frozenset(",.!;")
 _NOUNS: Final = ("messag", "mensaj", "nachricht")
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(Struct, frozen=True):
     denied: bool = False
     writes: bool = False
     names: tuple[str, ...] = ()

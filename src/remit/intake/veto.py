@@ -4,8 +4,9 @@ Only code decides this, and no reading can overrule it: neither the closed patte
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from remit.intake.extraction import Draft, Extraction
 from remit.intake.message_words import message_words

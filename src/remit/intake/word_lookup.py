@@ -1,8 +1,9 @@
 """What begins at each word of a message: somebody's name, a verb, a channel, a time."""
 
-from dataclasses import replace
 from functools import cache, cached_property
 from typing import Final
+
+from msgspec.structs import replace
 
 from remit.intake.recipients import ELSEWHERE, Book, Contact
 from remit.language.cues import open_quotes

@@ -1,18 +1,18 @@
 """Which zone the owner's clock shows, and how a moment reads on it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from msgspec import Struct
+
 LOCALTIME: Final = Path("/etc/localtime")
 _FOLDER: Final = "zoneinfo"
 
 
-@dataclass(frozen=True, slots=True)
-class Zoned:
+class Zoned(Struct, frozen=True):
     """A zone, and who says that it is the owner's."""
 
     zone: ZoneInfo

@@ -8,9 +8,10 @@ of tasks; never a title, a text, a person or an address.
 import asyncio
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, field
 
 from remit.journal.follow import Journal
 from remit.model.event import Event, Kind
@@ -24,16 +25,14 @@ PARTING: Final = 3.0  # seconds that the last spans have to leave
 _MOST_RUNS: Final = 1_000  # that are followed at once; of more, the oldest are let go
 
 
-@dataclass(slots=True)
-class _Leg:
+class _Leg(Struct):
     """A run that is under way, and when the last thing happened in it."""
 
     span: "Span"
     at: datetime
 
 
-@dataclass(slots=True)
-class Telemetry:
+class Telemetry(Struct):
     """Makes a span of each run and of each step in it, and counts what happens."""
 
     tracer: "Tracer"

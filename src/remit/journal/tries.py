@@ -5,10 +5,12 @@ Steps are kept for good, so this is read from what was written down while it hap
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import count
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.model import s2
 from remit.model.codec import Json, JsonMap, from_json, moment
@@ -21,8 +23,7 @@ from remit.store.database import Tx
 _UNCHANGED: Final = "It says that it is done, and has changed no file."
 
 
-@dataclass(frozen=True, slots=True)
-class Tries:
+class Tries(Struct, frozen=True):
     """What is on record of a task's tries, the first one first."""
 
     attempts: tuple[Attempt, ...] = ()  # of specialists

@@ -5,9 +5,10 @@ costs the owner one tap, a cue that was missed costs a message nobody wanted.
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from remit.language.files import LANGUAGES, section, words_in_all
 from remit.language.phrases import Phrases, some
@@ -24,8 +25,7 @@ _KINDS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CueWords:
+class CueWords(Struct, frozen=True, eq=False):
     """The cues of one language."""
 
     code: str

@@ -4,10 +4,11 @@ They are data: the sections `[words]` and `[verbs]` of the languages' files.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from typing import Final, TypeVar
+
+from msgspec import Struct
 
 from remit.language.files import LANGUAGES, section, with_values
 from remit.language.phrases import Phrases
@@ -27,8 +28,7 @@ class VerbKind(StrEnum):
     STOP = "stop"  # something that is under way
 
 
-@dataclass(frozen=True, slots=True)
-class Verb:
+class Verb(Struct, frozen=True):
     kind: VerbKind
     me: bool = False  # the owner is in the word, as in "mándame"
     channel: str | None = None  # the kind of channel in the word, as in "email Bob"
@@ -86,8 +86,7 @@ class Talk(StrEnum):
     CONTROL = "control"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class OrderWords:
+class OrderWords(Struct, frozen=True, eq=False):
     """What requests are made of."""
 
     verbs: Phrases[Verb]

@@ -30,9 +30,11 @@ class Phrases(Generic[T]):
 
     def at(self, keys: Sequence[str], place: int) -> tuple[T, int] | None:
         """Read the longest phrase that starts at a place: what it means, and where it ends."""
-        if place >= len(keys):
+        try:
+            group = self._by_first[keys[place]]
+        except (KeyError, IndexError):
             return None
-        for phrase, meaning in self._by_first.get(keys[place], ()):
+        for phrase, meaning in group:
             end = place + len(phrase)
             if end == place + 1 or tuple(keys[place:end]) == phrase:
                 return meaning, end

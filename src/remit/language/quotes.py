@@ -1,12 +1,13 @@
 """Where quotations begin and end, in any usual style. Apostrophes and inch marks are none."""
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Quote:
+
+class Quote(Struct, frozen=True):
     """`clear` is False when another mark could just as well be its end."""
 
     start: int
@@ -37,6 +38,7 @@ _CLOSERS: Final = {
     "'": "'",
     "‘": "’",
 }
+_OPENER: Final = re.compile(f"[{''.join(_CLOSERS)}]")
 _APOSTROPHES: Final = "'’"
 _BEFORE: Final = " \t\n\r([{<:,;-–—=¿¡/"
 
@@ -45,8 +47,8 @@ def find_quotes(text: str) -> Iterator[Quote]:
     """Yield the quotations from left to right; none lies within another."""
     searched: dict[str, int] = {}  # up to where an opener is known to have no closer
     at = 0
-    while at < len(text):
-        opener = text[at]
+    while found := _OPENER.search(text, at):
+        at, opener = found.start(), found.group()
         if not _opens(text, at) or at < searched.get(opener, 0):
             at += 1
             continue

@@ -3,10 +3,11 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final
+
+from msgspec import Struct
 
 from remit.language.quotes import Quote, find_quotes
 
@@ -20,8 +21,7 @@ class Kind(StrEnum):
     LINE = "line"
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(Struct, frozen=True):
     """`key` is how it is looked up; a `tight` one follows the one before without a gap."""
 
     start: int
@@ -48,6 +48,7 @@ _TOKEN: Final = re.compile(
     """,
     re.VERBOSE,
 )
+_KINDS: Final = {kind.value: kind for kind in Kind}
 _FIRST_SIGN: Final = "\u2190"
 _SIGNS: Final = frozenset({"So", "Sk", "Mn", "Cf", "Cn"})  # of these emoji are made
 _CLOSING: Final = ".,;:!?)]}»”’'\""
@@ -72,7 +73,7 @@ def _tokens(text: str) -> Iterator[Token]:
 
 def _plain(text: str, at: int, stop: int, last: int) -> Iterator[Token]:
     while found := _TOKEN.search(text, at, stop):
-        kind = Kind(found.lastgroup or Kind.MARK)
+        kind = _KINDS[found.lastgroup or ""]
         start, end = found.span()
         if kind is Kind.ADDRESS:
             end = start + len(found.group().rstrip(_CLOSING))

@@ -7,8 +7,9 @@ and over HTTP three headers repeat what the body says. An older client shakes ha
 import base64
 import binascii
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.codec import Json, JsonMap
 from remit.peer.rpc import BAD_PARAMS, Fault, Message
@@ -27,8 +28,7 @@ _NAMED: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": 
 _OPEN, _CLOSE = "=?base64?", "?="
 
 
-@dataclass(frozen=True, slots=True)
-class Client:
+class Client(Struct, frozen=True):
     """What a client can do, as far as we care; an older one knows neither."""
 
     current: bool

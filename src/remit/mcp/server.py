@@ -1,8 +1,9 @@
 """One message of a client, answered: tools, resources, and tasks as the extension has them."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from remit import __version__
 from remit.errors import BadInput, Conflict, NotFound, RemitError, StoreTrouble
@@ -39,16 +40,14 @@ _INSTRUCTIONS: Final = (
 _CODES: Final = dict.fromkeys((NotFound, BadInput, NotAllowed, Conflict), rpc.BAD_PARAMS)
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """What goes back: a message or nothing, and the status it has over HTTP."""
 
     status: int
     body: "JsonMap | None"
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(Struct, frozen=True):
     desk: Desk
     client: Client
     params: JsonMap

@@ -1,9 +1,9 @@
 """The tools: what each takes, what it gives, and what it does. None of them decides anything."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Final, TypeAlias, TypeVar, cast
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from remit.errors import BadInput
@@ -77,8 +77,7 @@ class Lines(_Args):
     limit: Annotated[int, Field(ge=1, le=MOST_LOG)] = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """What a tool gives: for a program, for a reader, and the task if it is about one."""
 
     content: JsonMap
@@ -89,8 +88,7 @@ class Told:
 Does: TypeAlias = Callable[[Desk, JsonMap, str], Awaitable[Told]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
+class Tool(Struct, frozen=True, kw_only=True):
     name: str
     title: str
     says: str

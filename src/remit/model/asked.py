@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.codec import from_json
 from remit.model.delivery import DeliveryStatus
@@ -13,16 +14,14 @@ from remit.model.status import Reason, Status
 from remit.model.task import Task
 
 
-@dataclass(frozen=True, slots=True)
-class Asks:
+class Asks(Struct, frozen=True):
     """The rule that asks, by name, and what it says."""
 
     name: str
     says: str
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where a message would go: the channel, whom it is for, and the address as it was seen."""
 
     channel: str

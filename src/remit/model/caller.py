@@ -1,8 +1,9 @@
 """Who calls, and what for: a person with every right, or a program with some."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 
 class Scope(StrEnum):
@@ -15,8 +16,7 @@ class Scope(StrEnum):
 ALL: Final = frozenset(Scope)
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(Struct, frozen=True):
     """An agent is never one who decides: no token of an agent holds `approve` or `admin`."""
 
     name: str

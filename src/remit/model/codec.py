@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import MISSING, fields, is_dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cache
 from types import NoneType, UnionType
 from typing import Final, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from msgspec import NODEFAULT, Struct
 
 from remit.errors import BadInput
 from remit.model.moments import clamp
@@ -110,7 +111,7 @@ _WRITERS: Final[dict[type, _Write]] = {
 
 @cache
 def _names(kind: Hashable) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(cast("type", kind)))
+    return cast("type[Struct]", kind).__struct_fields__
 
 
 @cache
@@ -123,7 +124,7 @@ def _reader(kind: Hashable) -> _Read:
     if origin is dict:
         return _map
     supertype = cast("type", getattr(kind, "__supertype__", kind))
-    return _record(supertype) if is_dataclass(supertype) else _scalar(supertype)
+    return _record(supertype) if issubclass(supertype, Struct) else _scalar(supertype)
 
 
 def _optional(kind: Hashable) -> _Read:
@@ -171,11 +172,11 @@ def _member(kind: type[StrEnum], data: Json, at: str) -> StrEnum:
         raise BadInput(sentence, field=at) from None
 
 
-def _record(kind: type) -> _Read:
+def _record(kind: type[Struct]) -> _Read:
     # `JsonMap` names `Json`, which the module that uses it need not have imported.
     hints = get_type_hints(kind, localns={"Json": Json})
     readers = {name: _reader(hints[name]) for name in _names(kind)}
-    needed = {f.name for f in fields(kind) if f.default is MISSING and f.default_factory is MISSING}
+    needed = _needed(kind)
 
     def read(data: Json, at: str) -> object:
         given = _map(data, at)
@@ -186,6 +187,13 @@ def _record(kind: type) -> _Read:
         return kind(**{name: readers[name](part, f"{at}.{name}") for name, part in given.items()})
 
     return read
+
+
+def _needed(kind: type[Struct]) -> set[str]:
+    """The fields without a default; `__struct_defaults__` is that of the last fields."""
+    names, defaults = kind.__struct_fields__, kind.__struct_defaults__
+    given = zip(reversed(names), reversed(defaults), strict=False)
+    return set(names) - {name for name, default in given if default is not NODEFAULT}
 
 
 def _list(data: Json, at: str) -> list[Json]:

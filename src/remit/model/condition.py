@@ -1,10 +1,11 @@
 """Limits that the owner set in words: kept with the task, shown, and enforced by code."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from enum import StrEnum
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
 
 
 class ConditionKind(StrEnum):
@@ -15,8 +16,7 @@ class ConditionKind(StrEnum):
     AFTER_OK = "after_ok"  # an event that code cannot see: the owner's word
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """One limit, in the owner's words and as code understands it."""
 
     kind: ConditionKind

@@ -1,8 +1,9 @@
 """A rule about a contact that the owner's own words ask for: a proposal, until it is accepted."""
 
 import hashlib
-from dataclasses import dataclass
 from typing import Final, cast
+
+from msgspec import Struct
 
 from remit.model.codec import JsonMap, text_of
 from remit.model.quiet import QuietTimes
@@ -14,8 +15,7 @@ RULE: Final = "rule"  # who does a task that only puts a rule into the contact b
 _CONTEXT: Final = "contact_rule"
 
 
-@dataclass(frozen=True, slots=True)
-class ContactRule:
+class ContactRule(Struct, frozen=True):
     """Somebody gets nothing at these times."""
 
     name: str

@@ -1,9 +1,11 @@
 """How one can tell that a task is done, written down before the work begins."""
 
 import hashlib
-from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.model.codec import text_of, to_json
 
@@ -25,16 +27,14 @@ class GeneratedFrom(StrEnum):
     PRD = "prd"
 
 
-@dataclass(frozen=True, slots=True)
-class Criterion:
+class Criterion(Struct, frozen=True):
     activity: str
     description: str
     pattern: str | None = None
     timing: Timing = Timing.IMMEDIATE
 
 
-@dataclass(frozen=True, slots=True)
-class Contract:
+class Contract(Struct, frozen=True):
     type: ContractType
     criteria: tuple[Criterion, ...] = ()
     generated_from: GeneratedFrom = GeneratedFrom.AUTO
@@ -46,8 +46,7 @@ class Contract:
         return hashlib.sha256(text_of(to_json(self)).encode()).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """Something that was read for the work: where it stands, and what stood there."""
 
     place: str  # a URL, a file, or the call of a tool
@@ -55,8 +54,7 @@ class Reading:
     read_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Struct, frozen=True):
     """What the work left behind, for the checks to look at."""
 
     text: str
@@ -77,16 +75,14 @@ class Result(StrEnum):
     SKIPPED = "skipped"
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedTest:
+class ChangedTest(Struct, frozen=True):
     """A judging file that the work changed: its path, and the hash of what it holds now."""
 
     path: str
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """What the check of one criterion saw."""
 
     activity: str
@@ -112,8 +108,7 @@ NOT_DECIDED = "not verified: "  # what the note of a finding begins with that no
 DEFERRED = "deferred"  # why a criterion was skipped that will be checked when its group ends
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     findings: tuple[Finding, ...] = ()
     completed_at: datetime | None = None
 

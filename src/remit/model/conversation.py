@@ -1,9 +1,10 @@
 """Talk: conversations and their turns."""
 
-from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct, field
 
 from remit.model.codec import JsonMap
 from remit.model.ids import ConversationId, ReviewId, TaskId
@@ -24,14 +25,12 @@ class Role(StrEnum):
     SYSTEM = "system"
 
 
-@dataclass(frozen=True, slots=True)
-class TaskRef:
+class TaskRef(Struct, frozen=True):
     task_id: TaskId
     action: Action
 
 
-@dataclass(frozen=True, slots=True)
-class Conversation:
+class Conversation(Struct, frozen=True):
     """`channel` is where it began: the dashboard, the terminal, or a way that messages come by."""
 
     id: ConversationId
@@ -41,8 +40,7 @@ class Conversation:
     channel: str = "dashboard"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class Turn(Struct, frozen=True, kw_only=True):
     """One thing that was said. A turn of the owner is `owed` an answer until it has one."""
 
     conversation_id: ConversationId
@@ -61,16 +59,14 @@ class Turn:
     notes: tuple[str, ...] = ()  # what of it is not on record
 
 
-@dataclass(frozen=True, slots=True)
-class ListedThing:
+class ListedThing(Struct, frozen=True):
     """A task by its title, or a question by its sentence."""
 
     id: str
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class TalkContext:
+class TalkContext(Struct, frozen=True):
     """What a turn of the owner may be about: his own last words, tasks, and open questions."""
 
     turns: tuple[str, ...] = ()  # oldest first
@@ -90,8 +86,7 @@ class OrderKind(StrEnum):
     ANSWER = "answer"
 
 
-@dataclass(frozen=True, slots=True)
-class TurnOrder:
+class TurnOrder(Struct, frozen=True):
     """An order that a model found in a turn. `certain`: words of the owner bear it out."""
 
     kind: OrderKind

@@ -8,10 +8,12 @@ Only time lowers a debt. Nobody who works on a file can.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.model.contract import Criterion
 
@@ -29,8 +31,7 @@ class Owes(StrEnum):
     SKIP = "skip"  # its owner took a change unproven
 
 
-@dataclass(frozen=True, slots=True)
-class Debt:
+class Debt(Struct, frozen=True):
     """One file: how often tests of a change to it failed, and when they last did."""
 
     path: str
@@ -39,8 +40,7 @@ class Debt:
     reasons: tuple[str, ...] = ()  # why a check of it was skipped by hand
 
 
-@dataclass(frozen=True, slots=True)
-class Book:
+class Book(Struct, frozen=True):
     """All debts of a project."""
 
     debts: tuple[Debt, ...] = ()

@@ -6,10 +6,12 @@ one batch and is checked once.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.model.codec import JsonMap
 from remit.model.contract import DEFERRED, Criterion, Finding, Result, Verdict
@@ -34,8 +36,7 @@ class Ends(StrEnum):
     DAY = "day"  # at midnight, where the owner is
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     ends: Ends
     name: str  # the document, the series, or the day
 
@@ -61,8 +62,7 @@ class Group:
         return datetime.fromtimestamp(local.timestamp(), UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Struct, frozen=True):
     """A group on one branch of one project, whose criteria are checked together."""
 
     project: str
@@ -70,8 +70,7 @@ class Batch:
     group: Group
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Struct, frozen=True):
     """One criterion of one task, and what it waits for."""
 
     task_id: TaskId
@@ -82,8 +81,7 @@ class Waiting:
     paths: tuple[str, ...] = ()  # that its task changed
 
 
-@dataclass(frozen=True, slots=True)
-class Due:
+class Due(Struct, frozen=True):
     """A criterion that is checked once, for all the tasks that wait for it."""
 
     criterion: Criterion

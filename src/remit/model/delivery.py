@@ -1,9 +1,11 @@
 """One send to one recipient on one channel, and what a channel may answer."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.model.ids import DeliveryId
 
@@ -16,8 +18,7 @@ class DeliveryStatus(StrEnum):
     UNKNOWN = "unknown"  # cut between "accepted" and "written down"
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(Struct, frozen=True):
     """`content` is what the owner wrote; `body` is what passed the gate and goes out."""
 
     channel: str
@@ -69,8 +70,7 @@ class Keeps(StrEnum):
     NOTHING = "nothing"
 
 
-@dataclass(frozen=True, slots=True)
-class Parcel:
+class Parcel(Struct, frozen=True):
     """What a channel is given: the exact text, for whom, and a key that never changes."""
 
     key: str
@@ -81,8 +81,7 @@ class Parcel:
     alone: bool = True  # whether no other send of it may be out: a no could be about any of them
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(Struct, frozen=True):
     """Proof that a channel took a parcel."""
 
     delivery_id: DeliveryId
@@ -90,13 +89,11 @@ class Receipt:
     accepted_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
+class Accepted(Struct, frozen=True):
     ref: str
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(Struct, frozen=True):
     """Definitely not sent; may be tried again after so many seconds."""
 
     why: str
@@ -109,22 +106,19 @@ class Retry:
         return False
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Struct, frozen=True):
     """Definitely not sent, and never will be."""
 
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Locked:
+class Locked(Struct, frozen=True):
     """Definitely not sent, and nothing will be until the owner has put the account right."""
 
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(Struct, frozen=True):
     """Bytes left, no answer came: nobody knows."""
 
     why: str
@@ -134,8 +128,7 @@ Answer = Accepted | Retry | Refused | Locked | Unknown
 Found = Accepted | Refused | Retry  # what clears a doubt; to retry says that it never left
 
 
-@dataclass(frozen=True, slots=True)
-class Sends:
+class Sends(Struct, frozen=True):
     """What was tried with a delivery so far: how often, when last, and what may be out."""
 
     last: int
@@ -143,8 +136,7 @@ class Sends:
     out: int  # of how many nobody can say that they did not leave
 
 
-@dataclass(frozen=True, slots=True)
-class Reported:
+class Reported(Struct, frozen=True):
     """What a provider says later about a message, under the name it gave it."""
 
     ref: str
@@ -156,8 +148,7 @@ class Reported:
         return Accepted(self.ref) if self.arrived else Refused(self.why)
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """A report, and whose it is: by the key we gave, or else by the provider's name for it.
 
     It is about what went out on its own channel, and about nothing else.

@@ -1,14 +1,14 @@
 """What the owner changes about a task that has not begun."""
 
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from remit.model.delivery import Delivery
 from remit.model.task import Priority
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edit:
+class Edit(Struct, frozen=True, kw_only=True):
     """What is None stays as it is."""
 
     title: str | None = None

@@ -1,10 +1,11 @@
 """What happened, in the past tense, each entry bound to the one before by a hash."""
 
 import hashlib
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
@@ -38,8 +39,7 @@ class Kind(StrEnum):
 GENESIS: Final = bytes(32)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """Something to be written down; the journal gives it its place."""
 
     kind: Kind
@@ -47,8 +47,7 @@ class Entry:
     data: JsonMap
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     seq: int  # of the whole journal, without gaps
     task_id: TaskId | None
     n: int  # of this task, without gaps

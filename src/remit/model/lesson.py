@@ -1,10 +1,11 @@
 """What finished tasks taught: a proposal, until the owner accepts it."""
 
 import hashlib
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.task import Creator, Priority, Task
 
@@ -18,8 +19,7 @@ class Taught(StrEnum):
     RULES = "rules/priority.yml"
 
 
-@dataclass(frozen=True, slots=True)
-class Lesson:
+class Lesson(Struct, frozen=True):
     """One change to one file, and what speaks for it.
 
     A guideline is a line; a rule has the condition it begins with and the priority it sets.
@@ -42,16 +42,14 @@ class Lesson:
         return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:26]
 
 
-@dataclass(frozen=True, slots=True)
-class Looked:
+class Looked(Struct, frozen=True):
     """What a look back came to: the lessons to ask about, and a report for the owner alone."""
 
     lessons: tuple[Lesson, ...] = ()
     said: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Drafted:
+class Drafted(Struct, frozen=True):
     """A lesson worked into its file as that is now. `digest` is of the whole new text."""
 
     digest: str
@@ -59,23 +57,20 @@ class Drafted:
     tried: str = ""  # what a back-test came to, in a sentence
 
 
-@dataclass(frozen=True, slots=True)
-class Unfit:
+class Unfit(Struct, frozen=True):
     """Why a lesson cannot be worked into its file any more."""
 
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(Struct, frozen=True):
     """What became of a lesson."""
 
     taken: bool
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Version:
+class Version(Struct, frozen=True, kw_only=True):
     """One change of a taught file that is kept, and can be taken back."""
 
     no: int

@@ -1,15 +1,15 @@
 """Tasks that are like one another: what an index of them holds, and what it finds."""
 
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from remit.model.codec import JsonMap
 from remit.model.ids import SessionId, TaskId
 from remit.model.task import Taint, Task
 
 
-@dataclass(frozen=True, slots=True)
-class Indexed:
+class Indexed(Struct, frozen=True):
     """One task in the index: where its words lie, and what stands beside them."""
 
     task_id: TaskId
@@ -17,8 +17,7 @@ class Indexed:
     beside: JsonMap = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Near:
+class Near(Struct, frozen=True):
     """A task that lies near what was asked for; 1 is the same, 0 has nothing to do with it."""
 
     task_id: TaskId
@@ -35,8 +34,7 @@ class By(StrEnum):
     BOTH = "both"
 
 
-@dataclass(frozen=True, slots=True)
-class Alike:
+class Alike(Struct, frozen=True):
     """A task that is like another, or like some words."""
 
     task: Task

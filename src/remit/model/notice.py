@@ -1,9 +1,10 @@
 """A notice: one thing that the owner is told over one way, once."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.ids import TaskId
 
@@ -39,8 +40,7 @@ class State(StrEnum):
     DROPPED = "dropped"  # nobody needs to be told any more
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Telling:
+class Telling(Struct, frozen=True, kw_only=True):
     """What is told of an event, in whatever words a way has for it.
 
     What has one `about` is one thing: it is told once over a way, whatever event says it again.
@@ -56,8 +56,7 @@ class Telling:
     task_id: TaskId | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Post:
+class Post(Struct, frozen=True):
     """One way that something is told, and from when on; what is held goes together.
 
     `instead` says that it would have gone by another way, but its owner is here.
@@ -69,8 +68,7 @@ class Post:
     instead: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Notice:
+class Notice(Struct, frozen=True, kw_only=True):
     """Something told over one way, as far as it is."""
 
     id: str

@@ -1,22 +1,19 @@
 """What a run came to."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from remit.model.review import Review
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(Struct, frozen=True):
     summary: str
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(Struct, frozen=True):
     review: Review
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(Struct, frozen=True):
     """Try again later; `anew` throws this round's steps away, with a word on what was wrong."""
 
     why: str
@@ -24,16 +21,14 @@ class Retry:
     anew: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Later:
+class Later(Struct, frozen=True):
     """Nothing failed and nobody is asked: look again after so many seconds."""
 
     why: str
     after: float
 
 
-@dataclass(frozen=True, slots=True)
-class Fail:
+class Fail(Struct, frozen=True):
     why: str
 
 

@@ -1,9 +1,10 @@
 """Whom a message goes to and where, and what the owner has said about writing there."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.quiet import NEVER_QUIET, QuietTimes
 from remit.model.reply import Policy
@@ -11,8 +12,7 @@ from remit.model.reply import Policy
 _STRICT_FIRST: Final = (Policy.DENY, Policy.ASK, Policy.ALLOW)
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(Struct, frozen=True):
     """One person on one channel, as the book has it now."""
 
     name: str
@@ -29,16 +29,14 @@ class Reach:
         return self.name if self.address in (None, self.name) else f"{self.name} ({self.address})"
 
 
-@dataclass(frozen=True, slots=True)
-class Unsure:
+class Unsure(Struct, frozen=True):
     """Nobody can tell whom some words mean, or where that person is written to."""
 
     sentence: str
     stranger: bool = False  # nobody in the book is called so; it may be an address
 
 
-@dataclass(frozen=True, slots=True)
-class Permission:
+class Permission(Struct, frozen=True):
     """What the owner said once and for all. To allow holds for the address that he saw alone."""
 
     contact: str

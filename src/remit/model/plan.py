@@ -1,7 +1,8 @@
 """What was asked for, what the brain shall work on, and where the result shall go."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from remit.model.contract import Contract
 from remit.model.delivery import Delivery
@@ -13,8 +14,7 @@ class ItemStatus(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """One thing the brain works on. Never delivered."""
 
     description: str
@@ -31,8 +31,7 @@ class Became(StrEnum):
     DECLINED = "declined"
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(Struct, frozen=True):
     """A piece of the owner's words, and what became of it; None means: nobody knows yet."""
 
     text: str
@@ -42,16 +41,14 @@ class Clause:
     why: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """The owner's words to the letter, with their clauses."""
 
     text: str
     clauses: tuple[Clause, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(Struct, frozen=True):
     """What a request left open. Until its owner says it, a task may not start.
 
     `waits` are deliveries that lack what is asked for; one that stands in two gaps lacks both.
@@ -71,8 +68,7 @@ class Gap:
         return f"clause:{self.clause}:{self.about}"
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     work: tuple[Item, ...] = ()
     delivery: tuple[Delivery, ...] = ()
     contract: Contract | None = None
@@ -95,16 +91,14 @@ class Plan:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """What set a priority, kept so that one can ask why."""
 
     name: str
     because: str
 
 
-@dataclass(frozen=True, slots=True)
-class Guideline:
+class Guideline(Struct, frozen=True):
     """A standing word of the owner to the brain."""
 
     text: str

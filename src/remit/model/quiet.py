@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, time, timedelta, tzinfo
 from typing import Final
+
+from msgspec import Struct
 
 from remit.errors import BadInput
 
@@ -12,8 +13,7 @@ _SPAN: Final = re.compile(r"([01]\d|2[0-3]):([0-5]\d)\s*[-–]\s*([01]\d|2[0-3])
 _DAY: Final = timedelta(days=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Quiet:
+class Quiet(Struct, frozen=True):
     """From one time of day to another, over midnight if the second is the earlier one."""
 
     since: str  # as on a clock: 22:00
@@ -48,8 +48,7 @@ _WEEK: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturda
 _MOST_STEPS: Final = 30  # a quiet may begin where another ends, for two weeks at most
 
 
-@dataclass(frozen=True, slots=True)
-class QuietTimes:
+class QuietTimes(Struct, frozen=True):
     """When somebody gets nothing: hours of every day, and whole days; Monday is 0."""
 
     hours: tuple[Quiet, ...] = ()

@@ -1,8 +1,9 @@
 """What the brain is told, what it says, and what of that may leave the house."""
 
 import hashlib
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from remit.model.codec import JsonMap, text_of
 from remit.model.status import Reason
@@ -17,8 +18,7 @@ class Policy(StrEnum):
     ALLOW = "allow"
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(Struct, frozen=True):
     """Something the brain may call; `schema` is the JSON Schema of its arguments."""
 
     name: str
@@ -26,8 +26,7 @@ class Tool:
     schema: JsonMap = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(Struct, frozen=True):
     """What the brain wants done. It is only a wish: code decides whether it is."""
 
     id: str
@@ -40,8 +39,7 @@ class ToolCall:
         return hashlib.sha256(text_of([self.tool, self.args]).encode()).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResult:
+class ToolResult(Struct, frozen=True):
     """What came of a call, in the words the brain is told; and how far they can be trusted."""
 
     call: str
@@ -53,8 +51,7 @@ class ToolResult:
     doubt: bool = False  # nobody knows whether it was done: the owner is asked, not the brain told
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(Struct, frozen=True):
     """All that the brain is told for one turn of a task.
 
     What holds for every task stands in `rules`, first, so that a vendor's cache hits. What is
@@ -77,8 +74,7 @@ class Prompt:
         return "\n\n".join(part for part in parts if part)
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(Struct, frozen=True):
     """The brain cannot go on without the owner."""
 
     reason: Reason
@@ -86,8 +82,7 @@ class Ask:
     about: str | None = None  # `budget:…`, if that is what is used up
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Struct, frozen=True):
     tokens: int = 0
     cents: int = 0
     requests: int = 0
@@ -97,8 +92,7 @@ class Usage:
     cached: int = 0  # of those that went in: what the vendor had from before, and charges less for
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """The brain's whole answer, reasoning and all. Never delivered."""
 
     text: str
@@ -111,22 +105,19 @@ class Reply:
     asks_first: bool = False  # whether the owner must see what comes of it, even if it is for him
 
 
-@dataclass(frozen=True, slots=True)
-class Deliverable:
+class Deliverable(Struct, frozen=True):
     """The only text that may reach a channel."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Hold:
+class Hold(Struct, frozen=True):
     """Nothing may be sent until a human has looked."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Snippet:
+class Snippet(Struct, frozen=True):
     """A remembered piece of an earlier task."""
 
     task_id: str
@@ -135,8 +126,7 @@ class Snippet:
     taint: Taint = Taint.OWNER
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(Struct, frozen=True):
     """What is recalled before the brain starts."""
 
     snippets: tuple[Snippet, ...] = ()
@@ -148,8 +138,7 @@ class Memory:
     alike: tuple[Snippet, ...] = ()  # other work like this, the best first
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
+class Exchange(Struct, frozen=True):
     """One turn of a run that is behind us: what the brain said, and what came of its calls."""
 
     reply: Reply

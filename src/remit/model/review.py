@@ -1,9 +1,10 @@
 """A question to the owner, and the decision."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.ids import ReviewId, TaskId
 from remit.model.status import Reason, Status
@@ -69,8 +70,7 @@ SEND: Final = "send"  # `send:{…}`: to whom it would go, as it is kept if he s
 NEEDS_TEXT: Final = frozenset({Answered.EDIT, Answered.BACK, Answered.ANSWER})
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     answer: Answered
     text: str | None = None
     by: str = "owner"
@@ -78,8 +78,7 @@ class Decision:
     always: bool = False  # from now on this person may be written to there, unasked
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Review:
+class Review(Struct, frozen=True, kw_only=True):
     """One question. `key` names the place in the run that asks, so that it is asked once."""
 
     task_id: TaskId

@@ -10,12 +10,13 @@ the wall that does not exist, for the clocks go forward, is put off by as much a
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 from itertools import chain, dropwhile, islice, takewhile
 from typing import Final
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
 
 from remit.errors import BadInput
 from remit.model.series import Repeats
@@ -48,14 +49,12 @@ class Flag(StrEnum):
 _STEPS: Final = {Freq.MINUTELY: timedelta(minutes=1), Freq.HOURLY: timedelta(hours=1)}
 
 
-@dataclass(frozen=True, slots=True)
-class Weekday:
+class Weekday(Struct, frozen=True):
     day: int  # Monday is 0
     nth: int = 0  # which one of its month, from its end if below 0; 0: each
 
 
-@dataclass(frozen=True, slots=True)
-class Rrule:
+class Rrule(Struct, frozen=True):
     freq: Freq
     interval: int = 1
     months: tuple[int, ...] = ()

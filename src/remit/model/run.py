@@ -1,14 +1,14 @@
 """One leg of a task's way: who holds it, what was done, how it ended."""
 
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from remit.model.codec import Json
 from remit.model.ids import RunId, TaskId, WorkerId
 
 
-@dataclass(frozen=True, slots=True)
-class Lease:
+class Lease(Struct, frozen=True):
     """The right to move a task; a higher number ends every lower one."""
 
     task_id: TaskId
@@ -17,8 +17,7 @@ class Lease:
     run_id: RunId
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     id: RunId
     task_id: TaskId
     lease: int
@@ -29,8 +28,7 @@ class Run:
     note: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """A named piece of work whose result is kept; it is never done again."""
 
     task_id: TaskId

@@ -1,9 +1,10 @@
 """Work that comes back: a series, its slots, and the session they share."""
 
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct, field
 
 from remit.model.codec import JsonMap
 from remit.model.ids import SeriesId, SessionId, TaskId
@@ -40,8 +41,7 @@ class Overlap(StrEnum):
 ON_TIME: Final = timedelta(minutes=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Repeats:
+class Repeats(Struct, frozen=True):
     """How often something comes back: an RRULE, the zone its hours are read in, the first time."""
 
     rule: str
@@ -49,8 +49,7 @@ class Repeats:
     first: datetime  # in UTC
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
+class Series(Struct, frozen=True):
     """Work that comes back. `template` is a task as JSON: what every occurrence is made of."""
 
     id: SeriesId
@@ -67,8 +66,7 @@ class Series:
     overlap: Overlap | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(Struct, frozen=True):
     """One planned run: an instant in UTC, not a date."""
 
     series_id: SeriesId
@@ -88,8 +86,7 @@ class Slot:
         return max(self.started - meant, timedelta(0))
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(Struct, frozen=True):
     """What all runs of a series share; `summary` is what the older ones came to."""
 
     id: SessionId

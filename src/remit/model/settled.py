@@ -1,16 +1,16 @@
 """What an answer about the request itself makes of tasks that have not begun."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from remit.model.review import Review
 from remit.model.task import Task
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(Struct, frozen=True):
     """One task with the answer worked in; a `problem` says why the answer was not taken.
 
     A task that is `over` has nothing left to do: the owner left all of it out.
@@ -21,8 +21,7 @@ class Settled:
     over: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SettledCard:
+class SettledCard(Struct, frozen=True):
     """The tasks of a card that an answer changed, and the card that asks for the rest, if any.
 
     `approved` are the approvals that a yes gives: each is bound to the text that the card showed.

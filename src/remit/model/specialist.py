@@ -1,9 +1,10 @@
 """Who does code work, what is asked of them, and what they say came of it."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.ids import TaskId
 from remit.model.reply import Ask, ToolCall
@@ -24,8 +25,7 @@ class Ended(StrEnum):
     TIMEOUT = "timeout"
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """One piece of work for a specialist, in a folder of its own."""
 
     task_id: TaskId
@@ -36,8 +36,7 @@ class Job:
     allowed: tuple[str, ...] = ()  # digests of calls that the owner allowed, each once
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """What a specialist says it did. It is believed only as far as it is verified."""
 
     text: str
@@ -50,8 +49,7 @@ class Claim:
     asks: Ask | None = None  # what the owner is asked in words, if no call is to be allowed
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(Struct, frozen=True):
     """One try of one specialist, as it is kept."""
 
     agent: str

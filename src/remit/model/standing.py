@@ -4,8 +4,9 @@ The move itself has the last word; this says beforehand what it will say.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.ids import TaskId
 from remit.model.status import ACTIVE, PAUSABLE, TERMINAL, Status
@@ -14,8 +15,7 @@ from remit.model.task import Task
 _UNBEGUN: Final = frozenset({Status.NEW, Status.READY})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class Standing(Struct, frozen=True, kw_only=True):
     id: TaskId
     title: str
     status: Status

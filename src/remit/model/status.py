@@ -4,9 +4,10 @@ The table below is the only definition of the lifecycle. The database trigger, t
 and the two published views are compared with it by tests.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 
 class Status(StrEnum):
@@ -47,8 +48,7 @@ class Reason(StrEnum):
     POISON = "poison"
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(Struct, frozen=True):
     was: Status
     to: Status
     by: frozenset[Actor]

@@ -1,9 +1,11 @@
 """A task, what cued it, and how it moves."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from remit.errors import IllegalMove
 from remit.model.codec import JsonMap
@@ -57,24 +59,21 @@ class Priority(StrEnum):
     CRITICAL = "critical"
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """Where a cue came from; kind and ref together make intake idempotent."""
 
     kind: SourceKind
     ref: str
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(Struct, frozen=True):
     """Tokens and money (in cents); None is no limit."""
 
     tokens: int | None = None
     cents: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cue:
+class Cue(Struct, frozen=True, kw_only=True):
     """What a trigger saw, before anyone decided it is work."""
 
     source: Source
@@ -100,8 +99,7 @@ class Cue:
     said_at: datetime | None = None  # when what asks for it came in, if that may be long ago
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PendingReading:
+class PendingReading(Struct, frozen=True, kw_only=True):
     """What was said beside the words of a message that a model is still to read."""
 
     priority: Priority | None = None
@@ -111,8 +109,7 @@ class PendingReading:
     said_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class Task(Struct, frozen=True, kw_only=True):
     id: TaskId
     type: TaskType
     source: Source

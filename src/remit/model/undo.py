@@ -1,8 +1,9 @@
 """The time in which an approved message can be called back: nothing is claimed in it."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.delivery import DeliveryStatus
 from remit.model.review import Answered, Decision, Review
@@ -13,8 +14,7 @@ _YES: Final = (Answered.APPROVE, Answered.EDIT)
 _ABOUT_A_TEXT: Final = (Reason.APPROVAL, Reason.DELIVERABLE)
 
 
-@dataclass(frozen=True, slots=True)
-class Undo:
+class Undo(Struct, frozen=True):
     seconds: int = 0
     at_once: tuple[str, ...] = ()  # channels on which nothing leaves the house
 

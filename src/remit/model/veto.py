@@ -1,9 +1,10 @@
 """Words of the owner that hold a message back from everybody else, until the owner confirms it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 _MOST_SHOWN: Final = 3
 
@@ -27,8 +28,7 @@ class VetoKind(StrEnum):
     UNCOVERED = "uncovered"  # some words are in no field
 
 
-@dataclass(frozen=True, slots=True)
-class VetoCue:
+class VetoCue(Struct, frozen=True):
     """The words themselves, and where they stand in the message."""
 
     kind: VetoKind

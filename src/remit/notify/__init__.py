@@ -2,8 +2,9 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.event import Event, Kind
@@ -16,8 +17,7 @@ from remit.model.task import Task
 _MOST_TOLD: Final = 4_000  # characters of a result
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(Struct, frozen=True):
     """One line about a task, for whoever looks at the terminal that Remit runs in."""
 
     task_id: TaskId

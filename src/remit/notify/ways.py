@@ -6,8 +6,10 @@ disturbs nobody.
 """
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.model.delivery import DeliveryStatus
 from remit.model.notice import CONVERSATION, DIGEST, PUSH, News, Post
@@ -18,8 +20,7 @@ from remit.settings import Notices
 _DAY = timedelta(days=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Struct, frozen=True):
     """How things stand at the moment something is told."""
 
     now: datetime
@@ -28,8 +29,7 @@ class Standing:
     listens: bool = True  # whether a browser asked to be told
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(Struct, frozen=True):
     """What the owner wants. His wishes are asked for each time: he may change them."""
 
     wishes: Callable[[], Notices]

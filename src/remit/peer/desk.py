@@ -8,9 +8,11 @@ itself, and of everything else it is told that it is not there.
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.errors import BadInput, Conflict, NotFound
 from remit.model import ids
@@ -39,8 +41,7 @@ MOST_COUNTED: Final = 10_000
 _OPEN: Final = tuple(status for status in Status if status not in TERMINAL)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class Order(Struct, frozen=True, kw_only=True):
     """Work that an agent entrusts; the same key again is the same task."""
 
     text: str
@@ -53,8 +54,7 @@ class Order:
     session: SessionId | None = None  # of a task of its own that it goes on with
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """A task as another agent may see it: how it stands and what came of it, not how."""
 
     task: Task

@@ -5,7 +5,9 @@ those that it created, and the runs of a series that it created. Everything else
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.errors import NotFound, RemitError
 from remit.model.caller import OWNERS, Caller, Scope
@@ -20,8 +22,7 @@ class NotAllowed(RemitError):
     """The caller is known, and this is not for it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(Struct, frozen=True):
     """What one caller may do: its name, the id of what it came in with, and what that opens."""
 
     name: str

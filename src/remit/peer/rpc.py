@@ -3,8 +3,9 @@
 import json
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, cast
+
+from msgspec import Struct
 
 from remit.errors import RemitError, StoreTrouble
 from remit.model.codec import Json, JsonMap
@@ -26,8 +27,7 @@ class Fault(RemitError):
         self.more = more
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """A request, or a notification: that has no id and is never answered."""
 
     method: str

@@ -1,11 +1,14 @@
 """The rules of what a change must prove, read from YAML: ours, and the project's on top of them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cache
 from importlib.resources import files as packaged
 from typing import Final, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.formats.yaml import YamlPart, load_yaml
@@ -31,8 +34,7 @@ class Whole(IntEnum):
     IMMEDIATE = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Demand:
+class Demand(Struct, frozen=True):
     """What a rule asks of a change."""
 
     unit: Unit = Unit.NONE
@@ -61,8 +63,7 @@ class Demand:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class FileRule:
+class FileRule(Struct, frozen=True):
     glob: Glob
     demand: Demand
     but: tuple[Glob, ...] = ()
@@ -75,8 +76,7 @@ class FileRule:
         return any(each.matches(path) for each in self.but)
 
 
-@dataclass(frozen=True, slots=True)
-class Phrase:
+class Phrase(Struct, frozen=True):
     """Something that a diff may say."""
 
     name: str
@@ -84,8 +84,7 @@ class Phrase:
     demand: Demand
 
 
-@dataclass(frozen=True, slots=True)
-class Cross:
+class Cross(Struct, frozen=True):
     """What several files together, or one that others rest on, demand."""
 
     directories: int
@@ -153,8 +152,7 @@ class Activities:
         return [path for path in paths if self._shared.find(path)]
 
 
-@dataclass(frozen=True, slots=True)
-class Paper:
+class Paper(Struct, frozen=True):
     """A file of rules, read by someone who may read files."""
 
     name: str

@@ -5,9 +5,11 @@ only ever becomes stronger, and what an agent writes is no part of the reading.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.model.contract import Contract, ContractType, Criterion, GeneratedFrom, Timing
 from remit.plan import words
@@ -23,8 +25,7 @@ _ALL_TESTS: Final = Criterion("unit-test", "All tests pass")
 _SHOWN: Final = 200  # letters of a description
 
 
-@dataclass(frozen=True, slots=True)
-class Owed:
+class Owed(Struct, frozen=True):
     """What is asked besides, because the same files failed before, and why."""
 
     criteria: tuple[Criterion, ...] = ()
@@ -34,8 +35,7 @@ class Owed:
 _NOTHING: Final = Owed()
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """What is known of a task before the work begins."""
 
     description: str
@@ -48,8 +48,7 @@ class Asked:
     owed: Owed = _NOTHING  # what is asked because of what failed before
 
 
-@dataclass(frozen=True, slots=True)
-class Drafted:
+class Drafted(Struct, frozen=True):
     contract: Contract
     why: tuple[str, ...]
     notice: str | None = None  # one line for the owner, who need not answer

@@ -6,9 +6,10 @@ may be what one of them must have: "find 4 seats". What is measured is not liste
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
+
+from msgspec import Struct
 
 from remit.language.files import LANGUAGES, section
 from remit.language.numbers import cardinals
@@ -20,8 +21,7 @@ _MOST_BETWEEN: Final = 6  # words between a verb and its number
 _LEAST: Final = 2  # one thing is no list
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
+class Counted(Struct, frozen=True):
     """`start` and `end` are of the number and the words that it counts."""
 
     number: int
@@ -30,15 +30,13 @@ class Counted:
     sure: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
+class _Token(Struct, frozen=True):
     start: int
     end: int
     key: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Vocabulary:
+class _Vocabulary(Struct, frozen=True):
     numbers: dict[str, int]
     listing: tuple[tuple[str, ...], ...]
     seeking: tuple[tuple[str, ...], ...]

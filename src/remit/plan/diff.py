@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from remit.plan.files import normal
 
@@ -16,8 +17,7 @@ _OCTAL: Final = re.compile(r"((?:\\[0-3][0-7]{2})+)")
 _NOWHERE: Final = "dev/null"
 
 
-@dataclass(frozen=True, slots=True)
-class Diff:
+class Diff(Struct, frozen=True):
     """Lines that changed, by file; what cannot be placed stands under the empty name."""
 
     lines: Mapping[str, Sequence[str]]
@@ -42,8 +42,7 @@ def parse(text: str) -> Diff:
     return Diff(state.lines, frozenset(state.removed))
 
 
-@dataclass(slots=True)
-class _State:
+class _State(Struct):
     lines: dict[str, list[str]] = field(default_factory=dict)
     removed: set[str] = field(default_factory=set)
     name: str = ""

@@ -1,9 +1,11 @@
 """What to work on, where to send it, how to tell it is done; and how urgent it is."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
 from typing import Final, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.model.plan import Item, Plan, Rule
 from remit.model.task import Priority, Task
@@ -29,8 +31,7 @@ class Scorer(Protocol):
     async def score(self, task: Task) -> Scored | None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
+class Ranking(Struct, frozen=True):
     priority: Priority
     rule: Rule
 

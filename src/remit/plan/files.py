@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from posixpath import normpath
 from typing import Final
+
+from msgspec import Struct
 
 from remit.errors import BadInput
 
@@ -36,8 +37,7 @@ def folder(path: str) -> str:
     return path.rpartition("/")[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Glob:
+class Glob(Struct, frozen=True):
     """`*` is anything but a slash, `**` any number of folders; without a slash, a name anywhere.
 
     Matching never goes back: each literal piece is looked for once, from where the last one ended.

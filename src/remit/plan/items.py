@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.plan import Became, Clause
 
@@ -111,8 +112,7 @@ def _first(pieces: Sequence[str], stop: int, clause: str) -> str:
     return about["what"] if about and alone else clause[:stop]
 
 
-@dataclass(frozen=True, slots=True)
-class _Enumeration:
+class _Enumeration(Struct, frozen=True):
     """What the pieces of a clause have in common; found once, for there may be thousands."""
 
     listed: bool  # several things, none of them the owner's own

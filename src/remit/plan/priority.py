@@ -7,6 +7,8 @@ from functools import cache
 from importlib.resources import files as packaged
 from typing import Final
 
+from msgspec import Struct
+
 from remit.errors import BadInput
 from remit.formats.yaml import YamlPart, load_yaml
 from remit.model.task import Priority, Task
@@ -26,8 +28,7 @@ _LONGEST_WORDS: Final = 300
 _FIELD: Final = "priority"
 
 
-@dataclass(frozen=True, slots=True)
-class PriorityRule:
+class PriorityRule(Struct, frozen=True):
     name: str
     line: int  # where it begins in its file
     when: Condition
@@ -35,8 +36,7 @@ class PriorityRule:
     because: str
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Struct, frozen=True):
     """Which rule decides, if one does; and whether a score could still change that."""
 
     rule: PriorityRule | None

@@ -1,12 +1,12 @@
 """What a priority rule may look at in a task: a few named fields, each with its values."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import tzinfo
 from functools import lru_cache
 from typing import Final, TypeAlias
 
 import idna
+from msgspec import Struct
 
 from remit.model.codec import Json
 from remit.model.task import SourceKind, Task
@@ -22,8 +22,7 @@ _MOST_TEXTS: Final = 100  # of one place in the context
 _DEEPEST: Final = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """What of a task counts for some rules; `score` is None while nobody has said one."""
 
     keys: frozenset[Key]

@@ -4,10 +4,10 @@ All patterns that look at one text are tried in one pass.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol, cast
 
 import re2
+from msgspec import Struct
 
 from remit.errors import BadInput
 
@@ -37,8 +37,7 @@ class _Set(Protocol):
     def Match(self, text: bytes) -> list[int] | None: ...  # noqa: N802
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(Struct, frozen=True):
     """What stands between the strokes, and whether capitals count."""
 
     source: str

@@ -1,16 +1,16 @@
 """What other rules would make of tasks that were ranked before."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from datetime import tzinfo
+
+from msgspec import Struct
 
 from remit.model.task import Task
 from remit.plan.draft import Ranking, Scored, ranked
 from remit.plan.priority import SPOKEN, PriorityRules
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(Struct, frozen=True):
     task: Task
     now: Ranking
 

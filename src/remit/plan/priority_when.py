@@ -1,8 +1,9 @@
 """Conditions of priority rules: what holds, what does not, and what only a score could tell."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from remit.plan.priority_facts import Facts, Key
 
@@ -33,8 +34,7 @@ class Condition(Protocol):
         """Whether it holds; None if only a score could tell."""
 
 
-@dataclass(frozen=True, slots=True)
-class Among:
+class Among(Struct, frozen=True):
     """A field has one of some values, or a pattern is found in it."""
 
     keys: frozenset[Key]
@@ -45,8 +45,7 @@ class Among:
         return not self.keys.isdisjoint(facts.keys)
 
 
-@dataclass(frozen=True, slots=True)
-class Within:
+class Within(Struct, frozen=True):
     """It came between two times of the owner's day; the second may be on the next day."""
 
     start: int
@@ -61,8 +60,7 @@ class Within:
         return facts.minute >= self.start or facts.minute < self.end
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(Struct, frozen=True):
     """A model finds it at least so urgent."""
 
     least: float
@@ -74,8 +72,7 @@ class Score:
         return None if facts.score is None else facts.score >= self.least
 
 
-@dataclass(frozen=True, slots=True)
-class All:
+class All(Struct, frozen=True):
     parts: tuple[Condition, ...]
 
     @property
@@ -101,8 +98,7 @@ class All:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Some:
+class Some(Struct, frozen=True):
     parts: tuple[Condition, ...]
 
     @property
@@ -130,8 +126,7 @@ class Some:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(Struct, frozen=True):
     part: Condition
     keys: None = None
 

@@ -1,8 +1,9 @@
 """What a set of files and their diff must bring as proof, by the rules."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from remit.model.contract import Criterion, Timing
 from remit.plan.activities import Activities, Demand, FileRule, Unit, Whole
@@ -13,8 +14,7 @@ MOST_OWN: Final = 25  # files whose own tests are asked for one by one; beyond t
 _LETTERS: Final = 2_000_000  # of a diff that are looked at
 
 
-@dataclass(frozen=True, slots=True)
-class Proof:
+class Proof(Struct, frozen=True):
     criteria: tuple[Criterion, ...] = ()
     why: tuple[str, ...] = ()
 
@@ -24,8 +24,7 @@ class Proof:
         return bool(self.criteria)
 
 
-@dataclass(slots=True)
-class _Tally:
+class _Tally(Struct):
     """All that is demanded so far, and by which files."""
 
     own: dict[str, str] = field(default_factory=dict)  # the name of tests, and a file of theirs

@@ -6,9 +6,10 @@ in code spans is a name and orders nothing; what is denied is not asked for.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
+
+from msgspec import Struct
 
 from remit.plan import lexicon as lex
 
@@ -22,15 +23,13 @@ class Asks(IntEnum):
     CHANGE = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     asks: Asks
     why: str
     firm: bool = True  # whether the words say it, and not only their silence
 
 
-@dataclass(frozen=True, slots=True)
-class _Order:
+class _Order(Struct, frozen=True):
     """A verb at the head of a clause, and what follows it."""
 
     verb: str
@@ -256,8 +255,7 @@ class _Kind(IntEnum):
     OTHER = 7
 
 
-@dataclass(frozen=True, slots=True)
-class _Phrase:
+class _Phrase(Struct, frozen=True):
     """A thing and what stands before it: `in`, `the SQL query`."""
 
     before: str

@@ -8,9 +8,10 @@ before it.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
+
+from msgspec import Struct, field
 
 from remit.errors import Failed, StoreTrouble
 from remit.model.event import Event, Kind
@@ -38,8 +39,7 @@ _PAGE: Final = 500
 _LOG: Final = logging.getLogger("remit.recall")
 
 
-@dataclass(slots=True)
-class _Place:
+class _Place(Struct):
     """How far it is."""
 
     since: int  # the last event that was looked at
@@ -47,8 +47,7 @@ class _Place:
     below: int | None = None  # tasks with a lower number may lack in the index; 0: none does
 
 
-@dataclass(slots=True)
-class _Changes:
+class _Changes(Struct):
     """What is to be done to the store, and what the rows say then."""
 
     texts: list[tuple[Task, str]] = field(default_factory=list)

@@ -11,8 +11,9 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final, ParamSpec, Protocol, TypeVar, runtime_checkable
+
+from msgspec import Struct
 
 from remit.errors import RemitError, StoreTrouble
 from remit.model.ids import SessionId
@@ -28,8 +29,7 @@ PATIENCE: Final = 5.0  # seconds that a question may take
 _NICE: Final = 5  # so much later than others the thread gets its turn that indexes
 
 
-@dataclass(frozen=True, slots=True)
-class Means:
+class Means(Struct, frozen=True):
     """How the parts are made. That blocks and may raise: much is loaded, or is not there."""
 
     embedder: Callable[[ThreadPoolExecutor], Embedder]
@@ -42,8 +42,7 @@ class Closes(Protocol):
     async def close(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class _Open:
+class _Open(Struct, frozen=True):
     embedder: Embedder
     store: SnippetStore
 

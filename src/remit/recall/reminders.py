@@ -4,9 +4,10 @@ Only what was completed is told, each piece with the taint of the work it came f
 taint of whoever reads it. There is room for little: what is told in every prompt is paid for there.
 """
 
-from dataclasses import dataclass
 from datetime import tzinfo
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.likeness import Alike
 from remit.model.reply import Snippet
@@ -22,8 +23,7 @@ _ASKED: Final = 240
 _CAME: Final = 480
 
 
-@dataclass(frozen=True, slots=True)
-class Reminders:
+class Reminders(Struct, frozen=True):
     finder: Finder
     zone: tzinfo
 

@@ -6,10 +6,11 @@ becomes of the rest. It is a view of what is kept: nothing is deleted for it.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from datetime import UTC, tzinfo
 from functools import reduce
 from typing import Final, TypeAlias
+
+from msgspec.structs import replace
 
 from remit.errors import Failed
 from remit.model.ids import SessionId

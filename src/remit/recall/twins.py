@@ -7,9 +7,10 @@ whatever a person would compare must be the same, too: the figures, the time, wh
 import asyncio
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from typing import Final
+
+from msgspec import Struct
 
 from remit.errors import RemitError
 from remit.model.codec import JsonMap
@@ -29,8 +30,7 @@ _LOOKED: Final = 8
 _FIGURES: Final = re.compile(r"\d+")
 
 
-@dataclass(frozen=True, slots=True)
-class Twins:
+class Twins(Struct, frozen=True):
     db: Database
     clock: Clock
     zone: tzinfo

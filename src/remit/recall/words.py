@@ -1,9 +1,10 @@
 """Earlier runs in words: a day, a line, a run, and a summary that code can write by itself."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import Final
+
+from msgspec.structs import replace
 
 from remit.store.sessions import Past, Summary
 

@@ -1,16 +1,16 @@
 """What a change of the rules would have done to past tasks, before it does anything to new ones."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.task import Priority, Task
 
 _OWNER: Final = "owner"
 
 
-@dataclass(frozen=True, slots=True)
-class Tried:
+class Tried(Struct, frozen=True):
     """How many past tasks were tried, and how many would be ranked otherwise."""
 
     seen: int

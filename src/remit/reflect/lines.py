@@ -5,9 +5,10 @@ in the store, and of those only from what the owner wrote himself.
 """
 
 import json
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from remit.errors import BadInput
 from remit.model.codec import from_json, line_of, to_json
@@ -16,8 +17,7 @@ MOST_TEXT: Final = 500  # characters of what was asked, and of what came of it
 MOST_LINE: Final = 20_000  # of a line that is read
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """A message that the owner was shown before it went out, and how he let it go."""
 
     had: tuple[str, ...]  # what stood in it, by its kind: a greeting, bullets
@@ -27,8 +27,7 @@ class Shown:
     edited: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reflection:
+class Reflection(Struct, frozen=True, kw_only=True):
     seq: int  # the place in the journal where the task ended: no task has two lines for one end
     task: str
     at: datetime

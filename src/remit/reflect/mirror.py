@@ -1,9 +1,11 @@
 """The look back itself: what ended of late, what it teaches, and what the owner makes of that."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.errors import BadInput, RemitError, Transient
 from remit.model.lesson import Drafted, Lesson, Looked, Settled, Taught, Unfit
@@ -29,8 +31,7 @@ Ranker: TypeAlias = Callable[[str], Rank]
 Asks: TypeAlias = Callable[[Task, str, str], Awaitable[str | None]]
 
 
-@dataclass(frozen=True, slots=True)
-class Outlook:
+class Outlook(Struct, frozen=True):
     """What the room must be told of the house around it."""
 
     ranker: Ranker

@@ -8,8 +8,9 @@ declined. What is said in words is either ours, word for word, or a word of the 
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.lesson import Lesson, Taught
 from remit.model.task import Priority, SourceKind, Taint, Task
@@ -48,24 +49,21 @@ _SAYS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """A line of the reflections, and the task as the store has it: what it says, and its taint."""
 
     line: Reflection
     task: Task
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
+class Counted(Struct, frozen=True):
     """What counting found: lessons, and what is worth a word but changes no file."""
 
     lessons: tuple[Lesson, ...] = ()
     remarks: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Sort:
+class _Sort(Struct, frozen=True):
     """Tasks of one sort: as a rule would say it, and as a person would."""
 
     when: str

@@ -8,8 +8,9 @@ every lesson is.
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from remit.errors import BadInput
 from remit.model.codec import JsonMap, from_json
@@ -38,8 +39,7 @@ Suggest only what at least {LEAST_NAMED} of the tasks below speak for, and name 
 Answer with a JSON array and nothing else; [] if there is nothing to learn."""
 
 
-@dataclass(frozen=True, slots=True)
-class Suggested:
+class Suggested(Struct, frozen=True):
     kind: str
     tasks: tuple[str, ...]
     text: str = ""

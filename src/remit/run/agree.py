@@ -1,8 +1,9 @@
 """Before any work: how one will tell that it is done. Written down once, and held to."""
 
 import re
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from remit.model.contract import Contract, ContractType, GeneratedFrom
 from remit.model.plan import Plan

@@ -5,10 +5,12 @@ asked at each run.
 """
 
 import re
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.model.condition import Condition
 from remit.model.outcome import Done, Outcome, Wait
@@ -39,8 +41,7 @@ class Holds(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Observed:
+class Observed(Struct, frozen=True):
     holds: Holds
     source: str
 

@@ -6,9 +6,11 @@ crash or after the owner's word walks through all of that in an instant and goes
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import count
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.errors import BadInput, NotFound
 from remit.model.contract import ChangedTest, Contract, Evidence, Finding, Result, Verdict
@@ -35,8 +37,7 @@ _MOST_SHOWN = 200_000  # characters of a diff that the owner is shown
 _MOST_NAMED = 5  # files
 
 
-@dataclass(frozen=True, slots=True)
-class Proven:
+class Proven(Struct, frozen=True):
     """Work that may be kept, and what is said of it."""
 
     left: Left
@@ -44,8 +45,7 @@ class Proven:
     verdict: Verdict | None
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """A piece of work: what is agreed, in which folder, and with whom."""
 
     plan: Plan
@@ -54,8 +54,7 @@ class Piece:
     steps: Steps
 
 
-@dataclass(frozen=True, slots=True)
-class Agreed:
+class Agreed(Struct, frozen=True):
     """What was agreed on before the work began. `text` stands in the journal, chained with all."""
 
     text: str

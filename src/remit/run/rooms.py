@@ -1,9 +1,11 @@
 """The rooms a task walks through, and what they pass on."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from remit.brain.think import Thinker
 from remit.brain.tools import Toolbox
@@ -23,8 +25,7 @@ from remit.specialist.tree import Worktree
 from remit.verify.verdict import Verifier
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """A text that passed the gate, and whose it is."""
 
     text: str
@@ -45,8 +46,7 @@ Owe: TypeAlias = Callable[[Task, tuple[str, ...], Owes, str], Awaitable[int]]
 PutRule: TypeAlias = Callable[[ContactRule], Awaitable[str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Bench:
+class Bench(Struct, frozen=True):
     """Where code work is done, and how it is checked from its base commit on."""
 
     desk: Desk
@@ -57,8 +57,7 @@ class Bench:
     owe: Owe
 
 
-@dataclass(frozen=True, slots=True)
-class Rooms:
+class Rooms(Struct, frozen=True):
     planner: Planner
     recall: Recall
     thinker: Thinker

@@ -1,8 +1,9 @@
 """Send what may go out: to whom, which text, in which order, and what came of it."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from itertools import count
+
+from msgspec.structs import replace
 
 from remit import gate
 from remit.deliver.courier import Crowded, Ready

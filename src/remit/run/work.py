@@ -1,8 +1,9 @@
 """Think, do what the brain asks for, and think on, until there is an answer."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from itertools import count
+
+from msgspec import Struct
 
 from remit.model.contract import Reading
 from remit.model.plan import Plan
@@ -19,16 +20,14 @@ MOST_CALLS = 20  # in one turn
 _SILENT = frozenset({"write_file", "list_files", "tick_item", "create_task"})  # nothing to read
 
 
-@dataclass(frozen=True, slots=True)
-class Worked:
+class Worked(Struct, frozen=True):
     """The brain's answer, and all that was read for it."""
 
     reply: Reply
     read: tuple[Reading, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Errand:
+class Errand(Struct, frozen=True):
     """What is worked on. `step` names the record of its turns, `place` begins its questions' keys.
 
     The default is the task itself; something that is found out for it has names of its own.

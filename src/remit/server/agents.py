@@ -4,8 +4,9 @@ What it entrusts counts as read from someone else, so whoever else is to be writ
 about. What it may do and know at all, remit.peer.permission decides.
 """
 
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from remit.model.ids import TaskId
 from remit.model.specialist import PROJECT

@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Final
 from urllib.parse import quote
 
+from msgspec.structs import replace
 from starlette import routing
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException

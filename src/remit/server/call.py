@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, TypeAlias, TypeVar
 
+from msgspec import Struct, field
 from pydantic import BaseModel
 
 from remit.errors import BadInput
@@ -31,8 +31,7 @@ _TAG: Final = re.compile(r'"([\x21\x23-\x7e]{1,200})"')
 _NUMBER: Final = re.compile(r"[0-9]{1,15}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Call(Struct, frozen=True, kw_only=True):
     """A request that has come through the door."""
 
     house: House
@@ -124,8 +123,7 @@ class Call:
         return self.word(name, _Flag) is _Flag.TRUE
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     content: Json  # plain text, if it is a text
     status: int = 200
     location: str | None = None
@@ -145,8 +143,7 @@ async def created(call: Call, task: Task) -> Answer:
 Does: TypeAlias = Callable[[Call], Awaitable[Answer]]
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(Struct, frozen=True):
     """A parameter of a query, as it is documented."""
 
     name: str
@@ -155,8 +152,7 @@ class Query:
     many: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Route:
+class Route(Struct, frozen=True, kw_only=True):
     """One row of the table: what it does, and all that the documentation must say about it."""
 
     method: str

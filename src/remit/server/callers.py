@@ -8,10 +8,11 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from remit.errors import BadInput, NotFound
 from remit.model.caller import OWNER, OWNERS, Caller, Scope
@@ -32,8 +33,7 @@ _LONGEST_NAME: Final = 60
 _RESERVED: Final = frozenset({"owner", "nobody"})
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """A caller, and what he came in with: `owner`, or the id of a token or a sign-in."""
 
     caller: Caller

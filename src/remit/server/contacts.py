@@ -2,10 +2,11 @@
 
 import asyncio
 import hashlib
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
+
+from msgspec.structs import replace
 
 from remit.errors import BadInput, Changed
 from remit.intake import entries

@@ -1,7 +1,8 @@
 """S3's debug routes: the same verbs under S3's addresses, and a look beneath the lid."""
 
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from remit.model.codec import to_json
 from remit.server import tasks

@@ -6,9 +6,11 @@ a filter that is not there, or a word that it does not take, is refused with tho
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime, time, timedelta, tzinfo
 from typing import Final, NoReturn, TypeAlias, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from remit.brain.budget import midnight
 from remit.errors import BadInput
@@ -46,8 +48,7 @@ _TYPES: Final = {each.value: each for each in TaskType}
 _SORTS: Final = {each.value: each for each in Sort}
 
 
-@dataclass(frozen=True, slots=True)
-class At:
+class At(Struct, frozen=True):
     """When and where a line is typed: what `today` means, and what a channel is called."""
 
     now: datetime
@@ -125,7 +126,7 @@ def _status(found: Filter, value: str, _: At) -> Filter:
 
 
 def _is(found: Filter, value: str, _: At) -> Filter:
-    return replace(found, **_word("is", value.lower(), _IS))  # type: ignore[arg-type]
+    return replace(found, **_word("is", value.lower(), _IS))
 
 
 def _due(found: Filter, value: str, at: At) -> Filter:
@@ -177,7 +178,7 @@ def _refuse(wrong: str, known: Mapping[str, object], hint: str = "") -> NoReturn
 
 def _of(key: str, name: str, known: Mapping[str, object]) -> Read:
     def read(found: Filter, value: str, _: At) -> Filter:
-        return replace(found, **{name: _word(key, value.lower(), known)})  # type: ignore[arg-type]
+        return replace(found, **{name: _word(key, value.lower(), known)})
 
     return read
 

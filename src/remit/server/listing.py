@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Final
+
+from msgspec.structs import replace
 
 from remit.errors import BadInput, NotFound
 from remit.intake.zone import owners

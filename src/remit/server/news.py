@@ -5,9 +5,11 @@ A task is shown as it stands when it is told, not as it stood then: what follows
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.errors import NotFound
 from remit.journal import transcript
@@ -29,8 +31,7 @@ _GROUPS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class News:
+class News(Struct, frozen=True):
     """All that one event is told in; none of it is sent without the rest."""
 
     seq: int

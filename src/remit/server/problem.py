@@ -3,9 +3,9 @@
 import json
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Final
 
+from msgspec import Struct, field
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -56,8 +56,7 @@ _OUTSIDE: Final = {"scheduled_for": "scheduledFor"}
 _LOG: Final = logging.getLogger("remit.server")
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     name: str
     detail: str
     more: JsonMap = field(default_factory=dict)

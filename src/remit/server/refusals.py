@@ -1,7 +1,8 @@
 """Events of calendars that start nothing: shown with why, until they are mended or seen."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.codec import Json, JsonMap
 from remit.store import calendars
@@ -12,8 +13,7 @@ from remit.trigger.calendar import glean
 _MOST: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     resource: Resource
     title: str
     calendar: str  # as its owner calls it

@@ -1,9 +1,10 @@
 """One search over everything: tasks, what waits for the owner, and what comes back."""
 
 import re
-from dataclasses import replace
 from datetime import datetime
 from typing import Final
+
+from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.language.tokens import fold

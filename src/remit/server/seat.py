@@ -5,10 +5,10 @@ import json
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
+from msgspec import Struct
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from remit.errors import BadInput
@@ -35,8 +35,7 @@ _SLOW: Final = "You read too slowly; come back with `since`."
 _EVERYTHING: Final = "*"
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
+class Wish(Struct, frozen=True):
     """What a client asked for."""
 
     wanted: frozenset[str] | None  # tasks, or `*`; None leaves it as it is

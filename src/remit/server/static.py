@@ -7,11 +7,11 @@ it asks each time whether there is another.
 import gzip
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -38,8 +38,7 @@ _KINDS: Final = {
 _PACKED_ALREADY: Final = frozenset({".png", ".woff2", ".ico"})
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(Struct, frozen=True):
     raw: bytes
     packed: bytes | None  # by gzip, if that is worth it
     kind: str

@@ -1,10 +1,12 @@
 """Tasks: listed, entrusted, looked at, and told to pause, go on, stop or start."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.journal import transcript, tries
@@ -171,8 +173,7 @@ async def detail(call: Call) -> tuple[str, JsonMap]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Detail:
+class _Detail(Struct, frozen=True):
     version: str
     task: Task
     told: list[Event]

@@ -3,10 +3,12 @@
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.model.codec import JsonMap, from_json
@@ -75,8 +77,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     home: Path
     owner: str = "you"
     agent: str = "Remit"
@@ -187,16 +188,16 @@ def _apply(settings: Settings, tree: Mapping[str, object], where: str) -> Settin
             top[key] = _section(getattr(settings, key), value, f"[{key}] in {where}")
         else:
             top[key] = _checked(settings, key, value, where)
-    return replace(settings, **top)  # type: ignore[arg-type]
+    return replace(settings, **top)
 
 
-def _section(part: object, tree: Mapping[str, object], where: str) -> object:
+def _section(part: Struct, tree: Mapping[str, object], where: str) -> Struct:
     found = {key: _checked(part, key, value, where) for key, value in tree.items()}
-    return replace(part, **found)  # type: ignore[type-var]
+    return replace(part, **found)
 
 
-def _checked(part: object, key: str, value: object, where: str) -> object:
-    known = [f.name for f in fields(part) if f.name != "home"]  # type: ignore[arg-type]
+def _checked(part: Struct, key: str, value: object, where: str) -> object:
+    known = [name for name in part.__struct_fields__ if name != "home"]
     if key not in known:
         import difflib  # noqa: PLC0415 - only for who mistyped
 

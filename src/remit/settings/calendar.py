@@ -10,10 +10,11 @@ trusted = true                    # nobody but you writes there
 """
 
 import re
-from dataclasses import dataclass
 from datetime import time
 from typing import Final
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from remit.errors import BadInput
 from remit.settings.table import Table
@@ -26,8 +27,7 @@ _HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _SHORTEST: Final = 5  # seconds
 
 
-@dataclass(frozen=True, slots=True)
-class Calendar:
+class Calendar(Struct, frozen=True):
     """Remit's own calendar, and how all calendars are read."""
 
     own: bool = True  # a small CalDAV server on loopback, for as long as `remit up` runs
@@ -44,8 +44,7 @@ class Calendar:
         return frozenset(filter(None, (each.strip().lower() for each in self.me.split(","))))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CalendarServer:
+class CalendarServer(Struct, frozen=True, kw_only=True):
     """An account on a CalDAV server. `password` is the name of a secret."""
 
     url: str

@@ -10,8 +10,9 @@ What is secret stands here by its name alone; `remit secrets set NAME` keeps wha
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
 from typing import Final, TypeAlias, cast
+
+from msgspec import Struct
 
 from remit.errors import BadInput
 from remit.model.codec import Json, JsonMap, from_json
@@ -21,8 +22,7 @@ _SECRET: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 TAKEN: Final = frozenset({"dashboard"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WhatsAppLine:
+class WhatsAppLine(Struct, frozen=True, kw_only=True):
     """A number on the Cloud API. `token`, `app_secret` and `verify_token` are names of secrets."""
 
     number_id: str
@@ -42,8 +42,7 @@ class WhatsAppLine:
         return (self.token, self.app_secret, self.verify_token)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BridgeLink:
+class BridgeLink(Struct, frozen=True, kw_only=True):
     """A program with a linked device; it has a token only if you gave it one."""
 
     url: str
@@ -57,8 +56,7 @@ class BridgeLink:
         return (self.token,)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Post:
+class Post(Struct, frozen=True, kw_only=True):
     """An account that letters go out by; with `imap_host` doubts are looked up in its mailbox."""
 
     host: str
@@ -85,23 +83,24 @@ class Post:
         return (self.password, self.imap_password)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HookOut:
+class HookOut(Struct, frozen=True, kw_only=True):
     """A program that is told, by a signed event. `secret` is the name of what it is signed with."""
 
-    url: str = field(repr=False)  # many a url is a secret itself
+    url: str
     secret: str
     private: bool = False  # it may lie on this machine or in your own network
     source: str = "urn:remit"
     aliases: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"HookOut(secret={self.secret!r})"  # many a url is a secret itself
 
     @property
     def secrets(self) -> tuple[str, ...]:
         return (self.secret,)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AppriseTargets:
+class AppriseTargets(Struct, frozen=True, kw_only=True):
     """Places that Apprise writes to: each by a name, with the name of the secret that leads there.
 
     `owner` is the one that is you.
@@ -175,7 +174,7 @@ def _one(name: str, value: object, where: str) -> Chosen:
 
 
 def _known(kind: type[Chosen]) -> str:
-    return ", ".join(("kind", *(each.name for each in fields(kind))))
+    return ", ".join(("kind", *kind.__struct_fields__))
 
 
 def _check(chosen: Chosen, where: str) -> None:

@@ -16,9 +16,10 @@ What is done with what comes in is said here, in the owner's words; what comes i
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from remit.errors import BadInput
 from remit.settings.channels import Chosen, Post, WhatsAppLine
@@ -37,8 +38,7 @@ _MOST_TEXT: Final = 20_000
 _SHORTEST: Final = 5  # seconds between two looks
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hook:
+class Hook(Struct, frozen=True, kw_only=True):
     """What a program may start by calling, and how it is known. `secret` is the name of one."""
 
     secret: str
@@ -53,8 +53,7 @@ class Hook:
     daily_cents: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Door:
+class Door(Struct, frozen=True, kw_only=True):
     """Who else than you may start work by a channel, and how mail is read."""
 
     contacts: str = KEEP
@@ -68,8 +67,7 @@ class Door:
     daily_cents: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Folder:
+class Folder(Struct, frozen=True, kw_only=True):
     """A folder whose new files are work. `trusted` says that nobody but you writes there."""
 
     path: str

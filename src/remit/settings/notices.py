@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import time
 from typing import Final
+
+from msgspec import Struct
 
 from remit.errors import BadInput
 from remit.model.notice import CONVERSATION, DIGEST, KINDS, NONE, PUSH, WAYS, News
@@ -15,8 +16,7 @@ _CONTACT: Final = re.compile(r"(mailto:[^\s@]+@|https://)[\w.-]+\.[\w-]+[!-~]*")
 _PUSHES: Final = ("bare", "title")
 
 
-@dataclass(frozen=True, slots=True)
-class Notices:
+class Notices(Struct, frozen=True):
     """For each kind the ways that it is told; none of them is none.
 
     What needs the owner waits for him in the inbox in any case.

@@ -1,7 +1,8 @@
 """The parts of the settings, each with its defaults."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from remit.model.codec import Json
 from remit.model.quiet import Quiet
@@ -9,8 +10,7 @@ from remit.model.reply import Policy
 from remit.model.series import Missed, Overlap
 
 
-@dataclass(frozen=True, slots=True)
-class Engine:
+class Engine(Struct, frozen=True):
     parallel: int = 64
     step_limit: int = 600
     attempts: int = 5
@@ -19,8 +19,7 @@ class Engine:
     sources: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Brain:
+class Brain(Struct, frozen=True):
     kind: str = "auto"
     script: str = "brain.yml"
     model: str = ""  # `vendor:name`, for every role that has none of its own
@@ -35,8 +34,7 @@ class Brain:
     threads: int = 1  # of the local model; where cores are busy, two wait for each other
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(Struct, frozen=True):
     """What thinking may cost; 0 is no limit."""
 
     run_tokens: int = 200_000
@@ -52,8 +50,7 @@ class Budget:
         return bool(self.run_cents or self.series_cents or self.day_cents)
 
 
-@dataclass(frozen=True, slots=True)
-class Deliver:
+class Deliver(Struct, frozen=True):
     """When and how often others are written to."""
 
     undo: int = 10  # seconds between an approval and the first byte; 0 is none
@@ -66,8 +63,7 @@ class Deliver:
         return Quiet.of(self.quiet) if self.quiet else None
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
+class Schedule(Struct, frozen=True):
     """What becomes of slots that are missed, or meet; a series may have a word of its own."""
 
     missed: Missed = Missed.RUN_ONCE
@@ -78,21 +74,18 @@ class Schedule:
     stagger: int = 60  # seconds over which the series are spread that were missed together
 
 
-@dataclass(frozen=True, slots=True)
-class Priority:
+class Priority(Struct, frozen=True):
     score: bool = False  # whether a model is asked how urgent a task is
 
 
-@dataclass(frozen=True, slots=True)
-class Reflect:
+class Reflect(Struct, frozen=True):
     nightly: bool = True  # whether what ended is looked at every night; it proposes, you decide
     at: str = "03:00"  # when, on the owner's clock
     model: bool = False  # whether a model is asked, too; else things are only counted
     keep: int = 90  # days that the lines in reflections/ are kept
 
 
-@dataclass(frozen=True, slots=True)
-class Recall:
+class Recall(Struct, frozen=True):
     """Where what tasks are about is kept, and who reads it."""
 
     store: str = "embedded"  # or `off`, or the address of a Qdrant server
@@ -107,13 +100,11 @@ class Recall:
         return self.store == "off"
 
 
-@dataclass(frozen=True, slots=True)
-class Contracts:
+class Contracts(Struct, frozen=True):
     written: bool = True  # whether a text that goes out is first checked against what was asked
 
 
-@dataclass(frozen=True, slots=True)
-class Tools:
+class Tools(Struct, frozen=True):
     """What each of the house's own tools may do without the owner."""
 
     read_task_log: Policy = Policy.ALLOW
@@ -126,8 +117,7 @@ class Tools:
     write_file: Policy = Policy.ALLOW
 
 
-@dataclass(frozen=True, slots=True)
-class Mcp:
+class Mcp(Struct, frozen=True):
     """A server with tools of its own: a program that is started, or an address."""
 
     command: tuple[str, ...] = ()
@@ -143,14 +133,12 @@ class Mcp:
         return Policy(str(self.tools.get(tool, self.policy)))
 
 
-@dataclass(frozen=True, slots=True)
-class Server:
+class Server(Struct, frozen=True):
     port: int = 7316
     own_name: bool = True  # pages at a random name under .localhost; else at 127.0.0.1
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """What may be run by its name; no shell reads it."""
 
     argv: tuple[str, ...]

@@ -11,9 +11,10 @@ flaky = ["e2e"]                             # counts when it passes three times 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, cast
+
+from msgspec import Struct, field
 
 from remit.model.codec import Json
 from remit.settings.table import NAME, Table
@@ -23,8 +24,7 @@ _WORDS: Final = 'a list of words such as ["ruff", "check", "."]; no shell reads 
 _LEAST_MEMORY: Final = 64  # MB
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Project:
+class Project(Struct, frozen=True, kw_only=True):
     path: str
     specialists: tuple[str, ...] = ()
     chains: dict[str, Json] = field(default_factory=dict)  # each a list of specialists

@@ -17,10 +17,11 @@ kind = "brain"                              # the model of [brain], with the fil
 """
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from remit.settings.table import Table
 
@@ -33,8 +34,7 @@ class Kind(StrEnum):
     ACP = "acp"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Specialist:
+class Specialist(Struct, frozen=True, kw_only=True):
     kind: Kind
     argv: tuple[str, ...] = ()
     capabilities: tuple[str, ...] = ()

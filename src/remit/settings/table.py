@@ -2,19 +2,19 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
 from typing import Final, Generic, TypeVar, cast
+
+from msgspec import Struct
 
 from remit.errors import BadInput
 from remit.model.codec import JsonMap, from_json
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Struct)
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 NAMING: Final = "a name is of small letters, digits, - and _"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Table(Generic[T]):
+class Table(Struct, Generic[T], frozen=True, kw_only=True):
     """How such a table is read."""
 
     kind: type[T]
@@ -45,7 +45,7 @@ class Table(Generic[T]):
             found = from_json(self.kind, cast("JsonMap", dict(value)))
         except BadInput as error:
             said = str(error).replace(f"{kind}.", "").replace(kind, "it", 1)
-            known = ", ".join(each.name for each in fields(self.kind))  # type: ignore[arg-type] # a dataclass
+            known = ", ".join(self.kind.__struct_fields__)
             hint = f" Known: {known}." if "has no field" in said else ""
             raise BadInput(f"{where}: {said}{hint}", field=name) from None
         for holds, sentence in self.wrong(found):

@@ -13,9 +13,10 @@ import errno
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from remit.bubblewrap import PLACES, find, is_root, system
 from remit.errors import Permanent
@@ -37,8 +38,7 @@ _KEPT: Final = ("HEAD", "config", "shallow")
 Sees = Callable[[str], Sequence[Path] | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Leave:
+class Leave(Struct, frozen=True):
     """What a program may do besides working in its folder."""
 
     network: bool = False

@@ -2,9 +2,11 @@
 
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.bubblewrap import find
 from remit.settings.projects import Project
@@ -15,8 +17,7 @@ from remit.specialist.chain import NOBODY
 OWN: Final = "brain"  # a specialist even if nobody named it
 
 
-@dataclass(frozen=True, slots=True)
-class Stand:
+class Stand(Struct, frozen=True):
     """`verdict` is ok, warn or fail; `place` is where it lies, `todo` says what would mend it."""
 
     name: str

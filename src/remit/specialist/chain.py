@@ -15,8 +15,10 @@ Nobody who gave up is asked a second time.
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.model.contract import Contract, ContractType
@@ -37,30 +39,26 @@ NOBODY: Final = (
 _NO_ERROR: Final = (Ended.RATE_LIMIT, Ended.NEEDS_OWNER)  # the same again proves nothing
 
 
-@dataclass(frozen=True, slots=True)
-class Again:
+class Again(Struct, frozen=True):
     """The same one goes on, after so many seconds."""
 
     agent: str
     delay: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Fresh:
+class Fresh(Struct, frozen=True):
     """The same one begins a new session, with the checkpoint."""
 
     agent: str
 
 
-@dataclass(frozen=True, slots=True)
-class Other:
+class Other(Struct, frozen=True):
     """Somebody who has not tried yet begins, with the checkpoint if there is one."""
 
     agent: str
 
 
-@dataclass(frozen=True, slots=True)
-class Exhausted:
+class Exhausted(Struct, frozen=True):
     """Only the owner can help now; `tried` says who tried what, a line each."""
 
     why: str

@@ -2,9 +2,10 @@
 
 import posixpath
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.test_files import is_runner_setting, is_test
 
@@ -19,8 +20,7 @@ class Kind(StrEnum):
     RENAMED = "renamed"
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """One file that differs from the base."""
 
     path: str
@@ -30,8 +30,7 @@ class Change:
     was: str | None = None  # its path before, if it was renamed
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """A folder at one moment, compared with the base."""
 
     tree: str  # what git calls the whole of it

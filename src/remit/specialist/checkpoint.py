@@ -6,10 +6,12 @@ first, and how much that was is said. Whether a file changed since is told by it
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.model.codec import Json, from_json, text_of, to_json
 from remit.model.specialist import Claim
@@ -36,24 +38,21 @@ class Cause(StrEnum):
     MANUAL = "manual"
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """Something that was decided on the way, and the reason."""
 
     what: str
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """A file as it was; an empty hash is one that was deleted."""
 
     path: str
     hash: str
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
+class Checkpoint(Struct, frozen=True):
     agent: str
     cause: Cause
     made_at: datetime
@@ -179,8 +178,7 @@ def _size(entries: Sequence[object]) -> int:
     return sum(len(text_of(to_json(entry)).encode()) for entry in entries)
 
 
-@dataclass(frozen=True, slots=True)
-class _List:
+class _List(Struct, frozen=True):
     """One list of a checkpoint: what is in it, and the checkpoint with one entry less."""
 
     of: Callable[[Checkpoint], Sequence[object]]

@@ -5,9 +5,11 @@ or after three days of waiting for the owner, goes on exactly there.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.model.contract import Contract, ContractType, Verdict
@@ -32,8 +34,7 @@ _CAUSES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Shop:
+class Shop(Struct, frozen=True):
     """A project of the owner: its folder, and who may work on it, the first one first."""
 
     path: str
@@ -41,8 +42,7 @@ class Shop:
     chains: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # for kinds of work
 
 
-@dataclass(frozen=True, slots=True)
-class Tried:
+class Tried(Struct, frozen=True):
     """What one specialist did in one go."""
 
     agent: str
@@ -51,8 +51,7 @@ class Tried:
     ended_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Left:
+class Left(Struct, frozen=True):
     """What lies in the folder: the whole of it by its name, and what differs from the base."""
 
     tree: str
@@ -62,8 +61,7 @@ class Left:
     files: tuple[Seen, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Landed:
+class Landed(Struct, frozen=True):
     """The branch of the owner that the work is on now; else why it is on none."""
 
     branch: str = ""
@@ -71,8 +69,7 @@ class Landed:
     joined: bool = False  # with what its owner did meanwhile: the two were not checked together
 
 
-@dataclass(frozen=True, slots=True)
-class Course:
+class Course(Struct, frozen=True):
     """How far the work has come."""
 
     attempts: tuple[Attempt, ...] = ()

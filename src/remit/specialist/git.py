@@ -12,8 +12,9 @@ import re
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from remit.errors import Permanent, Transient
 
@@ -91,8 +92,7 @@ _NAMED: Final = re.compile(
 _STANDS_FOR: Final = {"required": "false", "update": "none"}
 
 
-@dataclass(frozen=True, slots=True)
-class Where:
+class Where(Struct, frozen=True):
     """Which repository a call is about: found from a folder, or named."""
 
     folder: str
@@ -113,8 +113,7 @@ class Where:
         return {"GIT_CEILING_DIRECTORIES": os.path.dirname(self.folder), **found}  # noqa: PTH120
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     code: int
     out: bytes
     err: str

@@ -2,12 +2,12 @@
 
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class InstalledAgent:
+
+class InstalledAgent(Struct, frozen=True):
     """An agent that was found: its name, how it is spoken to, and what it needs of the home."""
 
     name: str

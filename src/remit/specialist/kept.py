@@ -1,16 +1,16 @@
 """Where work lies that was put away with its worktree; seen without running anything."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.ids import TaskId
 
 REPOSITORY: Final = "repo.git"  # the house's own, beside the worktrees that hang on it
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Struct, frozen=True):
     """Where the work of a task lies that is in no folder any more."""
 
     branch: str

@@ -5,10 +5,11 @@ of the owner's is touched. Only what is known to fit goes to the checkout, as on
 """
 
 import asyncio
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from remit.specialist.git import Where
 from remit.specialist.tree import Worktree
@@ -26,16 +27,14 @@ _UNDER_WAY: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Merged:
+class Merged(Struct, frozen=True):
     """The work is on the owner's branch."""
 
     commit: str
     branch: str
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Struct, frozen=True):
     """Nothing was changed; why, and what would be right."""
 
     why: str

@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Final, TypeAlias
+
+from msgspec.structs import replace
 
 from remit.errors import Conflict, Failed, RemitError
 from remit.model.codec import Json, JsonMap

@@ -6,8 +6,9 @@ import signal
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from remit.errors import Permanent
 from remit.model.specialist import Claim, Ended, Job
@@ -34,8 +35,7 @@ def environ_of(environ: Mapping[str, str], more: Sequence[str]) -> dict[str, str
     return {name: environ[name] for name in (*_ALWAYS, *more) if name in environ}
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """A program as the owner set it up: its words, its variables, and the sandbox around it."""
 
     name: str

@@ -4,8 +4,9 @@ All that lies in the folder and that git does not ignore is kept as a commit on 
 in the house's own repository, whether anybody wants it or not. Doing it twice changes nothing.
 """
 
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from remit.failpoint import failpoint
 from remit.specialist import tree as disk

@@ -4,9 +4,10 @@ import os
 import re
 import shutil
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from remit.errors import BadInput, Permanent
 from remit.model.ids import TaskId, task_id
@@ -36,8 +37,7 @@ _CONFIG: Final = """\
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Worktree:
+class Worktree(Struct, frozen=True):
     """Where one task is worked on."""
 
     task_id: TaskId

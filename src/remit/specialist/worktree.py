@@ -12,10 +12,11 @@ import os
 import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final
+
+from msgspec.structs import replace
 
 from remit.errors import BadInput, Conflict, NotFound, Permanent
 from remit.failpoint import failpoint

@@ -1,9 +1,10 @@
 """What calendars start, told with the name of the calendar that it stands in."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.ids import TaskId
 from remit.store import calendars, occurrences, rows, tasks
@@ -13,8 +14,7 @@ from remit.store.occurrences import Occurrence, State
 _FAR: Final = timedelta(days=400)  # no start is known so long before
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(Struct, frozen=True):
     """One start of an event; `at` is when its task is planned, if it has one."""
 
     uid: str

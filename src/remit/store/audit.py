@@ -3,8 +3,9 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from remit.errors import RemitError
 from remit.model.codec import Json, JsonMap, to_json
@@ -105,8 +106,7 @@ def _questions(tx: Tx) -> Iterator[str]:
                 yield f"Review {row['id']!s} does not ask what was asked."
 
 
-@dataclass(slots=True)
-class _Send:
+class _Send(Struct):
     """What the journal tells of one delivery."""
 
     status: str = "pending"

@@ -4,9 +4,10 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+
+from msgspec import Struct
 
 from remit.errors import BadInput
 from remit.model.codec import Json, stamp
@@ -40,8 +41,7 @@ def save(source: Path, folder: Path, now: datetime, progress: Callable[[float], 
     return target
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(Struct, frozen=True):
     """How many tasks wait for the owner after a restore: some are paused, some are asked about."""
 
     paused: int

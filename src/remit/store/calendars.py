@@ -1,7 +1,8 @@
 """Calendars that were found, and what lies in them, as it was last read."""
 
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from remit.model.codec import Json
 from remit.model.event import Entry, Kind
@@ -10,8 +11,7 @@ from remit.store import events, rows
 from remit.store.database import Params, Row, Tx
 
 
-@dataclass(frozen=True, slots=True)
-class Calendar:
+class Calendar(Struct, frozen=True):
     """A calendar as it stands. `looked` is when it was last read whole."""
 
     account: str
@@ -26,8 +26,7 @@ class Calendar:
     refused: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
+class Resource(Struct, frozen=True):
     """What lies at one address of a calendar. With a `why` nothing of it starts."""
 
     account: str

@@ -1,7 +1,8 @@
 """Who may call: tokens of programs, and the owner's browsers. Secrets come and stay as hashes."""
 
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from remit.errors import Conflict, NotFound
 from remit.model.caller import Caller, Scope
@@ -9,8 +10,7 @@ from remit.store import rows
 from remit.store.database import Params, Row, Tx
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Token:
+class Token(Struct, frozen=True, kw_only=True):
     """A program's way in. Its secret was shown once, to whoever made it."""
 
     id: str
@@ -27,8 +27,7 @@ class Token:
         return Caller(self.name, self.scopes, self.agent)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignIn:
+class SignIn(Struct, frozen=True, kw_only=True):
     """A browser that the owner has opened a link in, or given his token to."""
 
     id: str

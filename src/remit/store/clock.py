@@ -6,9 +6,10 @@ time were gone, comes again. What was run stays: no slot is run twice.
 """
 
 import json
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.ids import TaskId
 from remit.model.series import Series
@@ -29,8 +30,7 @@ _STATEMENTS: Final = (
 _TIME_GONE: Final = (slots.ASLEEP, slots.NOT_BEGUN, occurrences.PASSED)
 
 
-@dataclass(frozen=True, slots=True)
-class Ahead:
+class Ahead(Struct, frozen=True):
     """A series that went on by a clock that was ahead; the slots that must be put in again."""
 
     series: Series

@@ -1,8 +1,9 @@
 """The end of a group: what was found is written to every task that waited, in one transaction."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from remit.model.codec import JsonMap
 from remit.model.contract import Finding, Result
@@ -16,8 +17,7 @@ from remit.store import debts, deferred, reviews, tasks
 from remit.store.database import Tx
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """A batch that was checked: each criterion with what was found of it.
 
     Where something failed, `asks` is the task that would mend it, with the question.

@@ -6,9 +6,11 @@ and the journal is kept for ever.
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from remit.errors import NotFound
 from remit.model.codec import Json, JsonMap, text_of, to_json
@@ -25,8 +27,7 @@ MOST_TASKS: Final = 50  # of a conversation that are looked at
 _ACTORS: Final = {Role.USER: Actor.OWNER, Role.ASSISTANT: Actor.EXECUTOR, Role.SYSTEM: Actor.ENGINE}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class Said(Struct, frozen=True, kw_only=True):
     """Something to be said. What is said under one `key` is said once."""
 
     role: Role

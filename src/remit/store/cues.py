@@ -8,10 +8,11 @@ only the number is.
 
 import hashlib
 import json
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.codec import JsonMap, stamp, text_of
 from remit.model.ids import TaskId
@@ -37,8 +38,7 @@ class Fate(StrEnum):
     OVER = "over"  # a limit of its door kept it from starting
 
 
-@dataclass(frozen=True, slots=True)
-class Caps:
+class Caps(Struct, frozen=True):
     """How many tasks a door may start in an hour, and what they may cost in a day; 0: any."""
 
     hourly: int = 0
@@ -48,8 +48,7 @@ class Caps:
     turns_away: bool = False  # who is over is told so and comes again: nothing is kept
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arrival:
+class Arrival(Struct, frozen=True, kw_only=True):
     """Something that came to a door. `fate` is what its door makes of it, if no limit forbids."""
 
     ref: str  # names it for ever: the same again is the same
@@ -61,8 +60,7 @@ class Arrival:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Struct, frozen=True):
     """A cue as it stands. `stored` is False of one that is only counted."""
 
     ref: str

@@ -1,10 +1,11 @@
 """What a database must offer: transactions over named statements, run on the right thread."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Concatenate, Final, ParamSpec, Protocol, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -17,8 +18,7 @@ Params: TypeAlias = Mapping[str, Cell] | Sequence[Cell]
 Row: TypeAlias = Mapping[str, Cell]
 
 
-@dataclass(slots=True)
-class Tail:
+class Tail(Struct):
     """The last entry of the journal, remembered so that an append need not look for it."""
 
     seq: int

@@ -1,8 +1,9 @@
 """Changes that the owner makes to a task before it begins."""
 
-from dataclasses import fields, replace
 from datetime import datetime
 from typing import Final
+
+from msgspec.structs import asdict, replace
 
 from remit.errors import Conflict
 from remit.model.codec import Json, JsonMap
@@ -45,7 +46,7 @@ def edit(tx: Tx, task_id: TaskId, change: Edit, now: datetime) -> Task:
 
 def _changed(task: Task, change: Edit) -> Task:
     check_moment(change.scheduled_for, "scheduled_for")
-    said = {part.name: getattr(change, part.name) for part in fields(change)}
+    said = asdict(change)
     changed = replace(task, **{name: value for name, value in said.items() if value is not None})
     if change.scheduled_for is not None:
         changed = replace(changed, type=TaskType.SCHEDULED)
@@ -53,4 +54,4 @@ def _changed(task: Task, change: Edit) -> Task:
 
 
 def _names(change: Edit) -> list[Json]:
-    return [part.name for part in fields(change) if getattr(change, part.name) is not None]
+    return [name for name, value in asdict(change).items() if value is not None]

@@ -1,8 +1,9 @@
 """Tasks that other agents entrusted: each agent's own, and what is asked about one."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from remit.model.ids import SessionId, TaskId
 from remit.model.review import Review
@@ -12,8 +13,7 @@ from remit.store import reviews, rows, tasks
 from remit.store.database import Cell, Tx
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class Wanted(Struct, frozen=True, kw_only=True):
     """Which of its tasks an agent asks for; what is not said is not looked at."""
 
     statuses: Collection[Status] = ()

@@ -1,10 +1,12 @@
 """What a list is asked for, and the indexes it can be read along."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from remit.model.contract import ContractType
 from remit.model.ids import SeriesId, SessionId
@@ -21,8 +23,7 @@ class Sort(StrEnum):
     DUE = "due"  # what is open and has a time, the soonest first
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
+class Filter(Struct, frozen=True, kw_only=True):
     """All of it must hold; what is not said is not looked at."""
 
     statuses: tuple[Status, ...] = ()
@@ -53,8 +54,7 @@ class Filter:
         return self.planned_since is not None or self.planned_until is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Lead:
+class Lead(Struct, frozen=True):
     """An index to read along: what is told of it narrows the list before anything is looked at."""
 
     tables: str

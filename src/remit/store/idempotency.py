@@ -1,8 +1,9 @@
 """Requests that carry a key: reserved before they are done, kept with their answer afterwards."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from remit.store import rows
 from remit.store.database import Params, Tx
@@ -11,16 +12,14 @@ LIFETIME: Final = timedelta(hours=24)
 _UNANSWERED: Final = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(Struct, frozen=True):
     """Who sent it where, under which name."""
 
     caller: str
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Struct, frozen=True):
     """What is known under a key: the request's digest, and its answer once there is one."""
 
     digest: str

@@ -5,8 +5,9 @@ Only a message has a sender: nobody is taken to have written because a report ca
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from remit.model.codec import JsonMap, text_of
 from remit.model.delivery import Report
@@ -18,8 +19,7 @@ from remit.store.database import Params, Tx
 _LAST = "\U0010ffff"
 
 
-@dataclass(frozen=True, slots=True)
-class Came:
+class Came(Struct, frozen=True):
     """One thing that came in. `report` is what it says about a delivery, if it says that."""
 
     ref: str  # names it for ever: the same again is the same

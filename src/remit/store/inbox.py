@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from remit.errors import Conflict
 from remit.model.codec import Json, stamp
@@ -21,8 +22,7 @@ from remit.store.database import Params, Row, Tx
 SEARCHED: Final = 1_000  # so many of the newest results are looked through
 
 
-@dataclass(frozen=True, slots=True)
-class Needs:
+class Needs(Struct, frozen=True):
     """How many things want the owner, and how many he has put off."""
 
     decide: int = 0
@@ -35,8 +35,7 @@ class Needs:
         return self.decide + self.look + self.fix
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Struct, frozen=True):
     """A question with the task that asks it, and what that has cost so far."""
 
     review: Review

@@ -8,11 +8,12 @@ import hashlib
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, TypeVar
+
+from msgspec import Struct
 
 from remit.errors import BadInput, StoreForeign
 from remit.model import ids
@@ -68,8 +69,7 @@ def retire(connection: sqlite3.Connection, folder: Path) -> None:
 # The old file -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
+class _Layout(Struct, frozen=True):
     """What a table may be called, and its columns: our name for each, and theirs."""
 
     tables: tuple[str, ...]
@@ -113,8 +113,7 @@ _TASKS: Final = _Layout(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(Struct, frozen=True):
     """A row of the old file: what has a place here, by our names, and whatever else it said."""
 
     told: Mapping[str, Cell]

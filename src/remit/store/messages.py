@@ -1,10 +1,11 @@
 """The tasks of one message: stored together with their questions, or not at all."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
 from typing import Final
+
+from msgspec import Struct
 
 from remit.errors import KeyReused
 from remit.model.codec import Json, JsonMap, text_of
@@ -19,8 +20,7 @@ from remit.store.database import Row, Tx
 READ_STEP: Final = "read_message"
 
 
-@dataclass(frozen=True, slots=True)
-class ReadMessage:
+class ReadMessage(Struct, frozen=True):
     """What a stored message turned out to ask for; the first task takes the place of its own."""
 
     tasks: Sequence[Task]

@@ -1,7 +1,8 @@
 """The tasks as phones see them: what was written into the list, and with which etag."""
 
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from remit.model.codec import JsonMap
 from remit.model.event import Entry, Kind
@@ -11,8 +12,7 @@ from remit.store import events, rows
 from remit.store.database import Tx
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
+class Copy(Struct, frozen=True):
     """What was last written of a task; without an etag somebody took it out, and it stays out."""
 
     task_id: TaskId

@@ -1,8 +1,10 @@
 """One move, one guarded write, one event, one transaction."""
 
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.errors import Conflict, IllegalMove, LeaseLost
 from remit.model.codec import Json
@@ -18,8 +20,7 @@ from remit.store.database import Tx
 from remit.store.through import THROUGH, Through
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
+class Ending(Struct, frozen=True, kw_only=True):
     """How a leg ends: where the task goes and what is written down with it."""
 
     outcome: str

@@ -5,9 +5,10 @@ No row of the journal comes of a notice: what is told can never be told about.
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.conversation import Conversation
 from remit.model.delivery import Report
@@ -25,8 +26,7 @@ _AHEAD: Final = timedelta(days=7)
 _EVER: Final = 2**62
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(Struct, frozen=True):
     """What came of a message. A doubt is looked into at `due`, if ever."""
 
     state: State

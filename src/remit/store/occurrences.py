@@ -6,10 +6,12 @@ touched; what has not follows its event.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.event import Entry, Kind
@@ -49,8 +51,7 @@ class State(StrEnum):
     DROPPED = "dropped"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Occurrence:
+class Occurrence(Struct, frozen=True, kw_only=True):
     """One start of an event. `tries` rises when it is put back after it was taken out."""
 
     uid: str
@@ -68,8 +69,7 @@ class Occurrence:
     ahead: bool = False  # a later one of the same event has a task already
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(Struct, frozen=True):
     """A resource with the starts it names between two moments; `idle` are those that do not count.
 
     What begins before `fresh` was written down after its time.

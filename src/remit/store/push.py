@@ -4,9 +4,10 @@ A subscription belongs to a sign-in. Whoever is signed out, or was signed in too
 nothing: the statements see to that, not those who call them.
 """
 
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from remit.errors import Conflict
 from remit.store import rows
@@ -16,18 +17,20 @@ MOST: Final = 20
 MOST_FAILURES: Final = 10  # in a row; then it is given up
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subscription:
+class Subscription(Struct, frozen=True, kw_only=True):
     """Where a browser listens. Who knows the endpoint and both keys can write to it."""
 
     id: str
-    endpoint: str = field(repr=False)
-    p256dh: str = field(repr=False)
-    auth: str = field(repr=False)
+    endpoint: str
+    p256dh: str
+    auth: str
     sign_in: str
     created_at: datetime
     last_ok: datetime | None = None
     failures: int = 0
+
+    def __repr__(self) -> str:
+        return f"Subscription(id={self.id!r})"  # without what opens it
 
 
 def put(tx: Tx, new: Subscription) -> None:

@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.model.codec import Json, text_of, to_json
 from remit.model.contact_rule import RULE
@@ -24,8 +26,7 @@ POISON: Final = 3
 MOST_DOUBTS: Final = 100  # taken up at once beside everything else
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """A task that is ours now, with what earlier legs left behind."""
 
     task: Task
@@ -34,8 +35,7 @@ class Claim:
     decisions: Mapping[str, Decision]
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Struct, frozen=True):
     """How many may be claimed, and what may not."""
 
     room: int  # what is in doubt needs none

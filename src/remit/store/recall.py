@@ -8,9 +8,10 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.codec import JsonMap
 from remit.model.event import Entry, Kind
@@ -33,8 +34,7 @@ _MARK: Final = "recall:upto"
 _BY: Final = "recall:by"
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(Struct, frozen=True):
     """What was read of a task: digests of its words and of what stands beside them."""
 
     task_id: TaskId
@@ -42,8 +42,7 @@ class Read:
     beside: str
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
+class Extent(Struct, frozen=True):
     """How far the index reaches."""
 
     held: int

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from remit.model.codec import Json
 from remit.model.event import Entry, Event, Kind
@@ -15,8 +16,7 @@ from remit.store import events, rows, series, series_orders, tasks
 from remit.store.database import Row, Tx
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(Struct, frozen=True, kw_only=True):
     """A change that is about to be made. Under one `key` it is written down once."""
 
     key: str

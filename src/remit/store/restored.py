@@ -5,9 +5,10 @@ may have been run and sent. It is put in all the same, with a question; a yes ru
 """
 
 import hashlib
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.codec import moment, stamp
 from remit.model.ids import RANDOM_BITS, ReviewId, TaskId, encode
@@ -21,8 +22,7 @@ _AT: Final = "restored_at"
 _BACKUP_AT: Final = "backup_at"
 
 
-@dataclass(frozen=True, slots=True)
-class Slots:
+class Slots(Struct, frozen=True):
     """Times of a series that may have run: so many, the first of them here."""
 
     first: datetime

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from remit.errors import AlreadyDecided, BadInput, NotFound
 from remit.model.codec import Json, from_json, stamp

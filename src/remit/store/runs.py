@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from remit.errors import LeaseLost
 from remit.model.codec import Json, JsonMap, text_of
@@ -82,8 +83,7 @@ def steps(tx: Tx, task: Task) -> dict[str, Json]:
     return {str(row["name"]): json.loads(str(row["output"])) for row in found}
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Struct, frozen=True):
     """A step as it is kept: of which round, what came of it, and when."""
 
     round: int

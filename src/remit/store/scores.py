@@ -1,15 +1,15 @@
 """How urgent a model found a text: asked once, kept under the text's digest."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
+
+from msgspec import Struct
 
 from remit.store import rows
 from remit.store.database import Params, Tx
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(Struct, frozen=True):
     """How urgent something is, from 0 to 1, and why."""
 
     score: float

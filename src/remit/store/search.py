@@ -7,8 +7,10 @@ does not show. What is searched for leads as well, unless it is common and somet
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.model.ids import TaskId
@@ -40,15 +42,13 @@ _PLANNED: Final = "SUM(status = 'ready' AND type = 'scheduled')"
 _PLACE: Final = re.compile(r"([0-9]{1,15})\.([0-9]{1,15})")
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     tasks: tuple[Task, ...]
     next: str | None  # give it as `before` to get the next page
     asks: frozenset[TaskId] = frozenset()  # those of them with a question that waits for the owner
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
+class Count(Struct, frozen=True):
     """How many match. Where there are more than `EXACT` nobody has counted further."""
 
     total: int
@@ -60,8 +60,7 @@ class Count:
     asks_more: bool = False  # the same of the questions, which are few and counted for themselves
 
 
-@dataclass(slots=True)
-class _Tally:
+class _Tally(Struct):
     """What one look at the tasks that match told of them."""
 
     by_status: dict[str, int] = field(default_factory=dict)

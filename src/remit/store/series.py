@@ -1,8 +1,9 @@
 """Series: begun with their first occurrence, found when the next one must be put in, ended."""
 
 import json
-from dataclasses import fields, replace
 from datetime import datetime
+
+from msgspec.structs import asdict, replace
 
 from remit.errors import Conflict, NotFound
 from remit.model import rrule
@@ -112,7 +113,7 @@ def _template(first: Task) -> str:
         notes=(),
         retry_of=None,
     )
-    parts = {part.name: to_json(getattr(wanted, part.name)) for part in fields(wanted)}
+    parts = {name: to_json(value) for name, value in asdict(wanted).items()}
     return text_of({name: part for name, part in parts.items() if part})
 
 

@@ -6,9 +6,11 @@ deleted for it. What a session has read stays what it is, until its owner vouche
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.errors import Conflict
 from remit.model.event import Entry, Kind
@@ -27,8 +29,7 @@ _FIRST: Final = "execute_tool"
 _VOUCHED: Final = "vouched:"  # and the session, in `meta`: up to when
 
 
-@dataclass(frozen=True, slots=True)
-class Past:
+class Past(Struct, frozen=True):
     """One earlier run."""
 
     no: int
@@ -41,8 +42,7 @@ class Past:
     context: int = 0  # tokens that its last thought held
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Struct, frozen=True):
     text: str
     upto: tuple[datetime, int]  # when the last run in it ended, and its number
     runs: int
@@ -51,8 +51,7 @@ class Summary:
     highest: int = 0  # number of a run in it; 0: nobody knows
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     """What the owner said about the work, how, and what he was asked, if he was."""
 
     text: str
@@ -60,16 +59,14 @@ class Said:
     asked: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Reported:
+class Reported(Struct, frozen=True):
     task_id: TaskId
     text: str
     at: datetime
     taint: Taint
 
 
-@dataclass(frozen=True, slots=True)
-class Shared:
+class Shared(Struct, frozen=True):
     """All that the next run of a session may look back on."""
 
     runs: tuple[Past, ...] = ()  # not summed up yet, oldest first

@@ -1,9 +1,10 @@
 """Slots of a series: the next occurrence put in, and what was passed over written down."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.codec import Json, stamp
 from remit.model.event import Entry, Kind
@@ -21,8 +22,7 @@ AT_WORK: Final = "the one before it was still open"
 _OVERLAP: Final = "overlap"  # in `meta`: what holds for a series that has no word of its own
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(Struct, frozen=True):
     """Slots in a row that got no occurrence."""
 
     first: datetime
@@ -32,8 +32,7 @@ class Skipped:
     fate: Fate = Fate.SKIPPED
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """How a series goes on: up to which slot it has come, and what is put in."""
 
     latest: datetime  # the newest slot that is due

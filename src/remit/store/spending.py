@@ -5,9 +5,11 @@ limit together, and a request that was interrupted stays counted: its vendor may
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.model.ids import SeriesId, TaskId
 from remit.model.reply import Usage
@@ -39,8 +41,7 @@ class Unit(StrEnum):
                 return usage.cents
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(Struct, frozen=True):
     """So much may be used since a moment; each time the owner agrees, `step` more."""
 
     scope: Scope
@@ -55,8 +56,7 @@ class Limit:
         return f"budget:{self.scope}"
 
 
-@dataclass(frozen=True, slots=True)
-class Over:
+class Over(Struct, frozen=True):
     """A request that was not reserved: it would go over a limit as the owner raised it so far."""
 
     limit: Limit

@@ -11,11 +11,12 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Concatenate, Final, ParamSpec, TypeVar, cast
+
+from msgspec import Struct
 
 from remit.errors import RemitError, StoreTrouble
 from remit.failpoint import failpoint
@@ -29,8 +30,7 @@ MOST_IN_A_COMMIT: Final = 512
 READERS: Final = 2
 
 
-@dataclass(slots=True)
-class Job:
+class Job(Struct):
     """One write that waits: what to run, and who is told."""
 
     name: str

@@ -1,9 +1,10 @@
 """Numbers for the pages: what stands where, what ended when, what it cost, what comes next."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.reply import Usage
 from remit.model.status import TERMINAL, Status
@@ -19,8 +20,7 @@ NEXT: Final = 5
 _HOUR: Final = timedelta(hours=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Hour:
+class Hour(Struct, frozen=True):
     """How many tasks ended in the hour that begins then."""
 
     at: datetime
@@ -29,16 +29,14 @@ class Hour:
     cancelled: int
 
 
-@dataclass(frozen=True, slots=True)
-class Day:
+class Day(Struct, frozen=True):
     """What was used in the day that begins then."""
 
     at: datetime
     used: Usage
 
 
-@dataclass(frozen=True, slots=True)
-class Stats:
+class Stats(Struct, frozen=True):
     needs: Needs
     counts: Mapping[str, int]  # by status, each up to a number
     hours: tuple[Hour, ...]  # the last one is running

@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Concatenate, Final, ParamSpec, TypeVar
+
+from msgspec.structs import replace
 
 from remit.errors import Changed, Conflict, NotFound
 from remit.model.codec import Json, JsonMap, to_json

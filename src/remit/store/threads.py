@@ -3,7 +3,7 @@
 What the owner ordered by mail belongs to that mail as well: the answer stands in the same thread.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
@@ -11,8 +11,7 @@ from remit.store import tasks
 from remit.store.database import Tx
 
 
-@dataclass(frozen=True, slots=True)
-class MessageThread:
+class MessageThread(Struct, frozen=True):
     """What a message goes on with. `subject` is that of the owner's mail, if one ordered it.
 
     `first` is the text of the first message, which the thread is called by otherwise.

@@ -1,8 +1,9 @@
 """Filters that the owner gave a name to."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from remit.errors import Conflict, NotFound
 from remit.store import rows
@@ -11,8 +12,7 @@ from remit.store.database import Tx
 MOST: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
-class SavedView:
+class SavedView(Struct, frozen=True):
     name: str
     filter: str  # as it is typed
     created_at: datetime

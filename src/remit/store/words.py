@@ -7,8 +7,9 @@ task holds them is looked up.
 """
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from remit.errors import BadInput
 from remit.store import rows
@@ -21,8 +22,7 @@ _FOLDED: Final = re.compile(r"[0-9a-z]+")
 _PLAIN: Final = re.compile(r"[0-9A-Za-z\u00c0-\u024f]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(Struct, frozen=True):
     match: str
     terms: int | None = None  # how many words are looked up for one task; None: that costs a walk
     is_common: bool = False

@@ -8,9 +8,10 @@ memory, or keeps its place where a second start finds it.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct, field
 
 FIRST_PAUSE_SECONDS: Final = 1.0
 LONGEST_PAUSE_SECONDS: Final = 60.0
@@ -23,8 +24,7 @@ Work: TypeAlias = Callable[[], Coroutine[None, None, None]]
 Sleep: TypeAlias = Callable[[float], Awaitable[None]]
 
 
-@dataclass(frozen=True, slots=True)
-class LoopState:
+class LoopState(Struct, frozen=True):
     """How a loop is doing; one without failures runs well."""
 
     name: str
@@ -36,8 +36,7 @@ class LoopState:
 Report: TypeAlias = Callable[[LoopState], Awaitable[None]]
 
 
-@dataclass(slots=True)
-class _Loop:
+class _Loop(Struct):
     state: LoopState
     started: datetime | None = None  # None while it waits to be started again
     task: "asyncio.Task[None] | None" = None

@@ -1,9 +1,10 @@
 """A person or a program says: do this. The command line, the API and MCP come through here."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Final
+
+from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.model.codec import Json, JsonMap

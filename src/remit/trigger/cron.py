@@ -7,9 +7,10 @@ the month *or* a day of the week: cron means either, and that is refused with a 
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from remit.errors import BadInput
 from remit.model import rrule
@@ -35,8 +36,7 @@ _FIELDS: Final = 5
 _EXAMPLE: Final = "Five fields make one: 30 8 * * 1-5 is half past eight on weekdays."
 
 
-@dataclass(frozen=True, slots=True)
-class _Field:
+class _Field(Struct, frozen=True):
     name: str
     least: int
     most: int

@@ -6,9 +6,10 @@ by its source, a turn by its key.
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol, TypeAlias
+
+from msgspec import Struct
 
 from remit.errors import BadInput, NotFound, StoreTrouble
 from remit.model.ids import TaskId
@@ -21,8 +22,7 @@ _LOG: Final = logging.getLogger("remit.doors")
 _MOST: Final = 2000  # of the latest cues, among which one is looked for
 
 
-@dataclass(frozen=True, slots=True)
-class Begun:
+class Begun(Struct, frozen=True):
     """What became of a cue that was begun."""
 
     fate: Fate

@@ -12,10 +12,11 @@ import logging
 import os
 import stat
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from remit.errors import StoreTrouble
 from remit.model.codec import JsonMap
@@ -33,8 +34,7 @@ _ENDS: Final = (".part", ".partial", ".tmp", ".crdownload", ".swp", "~")
 _Stamp: TypeAlias = tuple[int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A file that has come to rest: what it is called, what is in it, in words."""
 
     name: str
@@ -44,8 +44,7 @@ class Found:
     came_at: datetime | None = None  # when it was last put there or changed
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedFile:
+class RefusedFile(Struct, frozen=True):
     """A file that is not taken in, and why."""
 
     name: str

@@ -19,6 +19,8 @@ from enum import StrEnum
 from typing import Final
 from urllib.parse import parse_qsl, unquote
 
+from msgspec import Struct
+
 from remit.errors import BadInput
 from remit.model.codec import Json
 from remit.trigger import words
@@ -63,8 +65,7 @@ class Call:
         return self.headers.get(f"{next(made, _MAKERS[0])}-{name}", "")
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """What a call brought: its name, what kind of thing it tells of, and the words of it."""
 
     ref: str

@@ -8,9 +8,11 @@ import email
 import hashlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from email.message import Message
 from typing import Final, TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from remit.model.codec import Json, JsonMap
 from remit.trigger import mail_auth, mail_body, mail_quotes, mail_shapes, words
@@ -33,8 +35,7 @@ _ROBOTS: Final = re.compile(r"(?:mailer-daemon|postmaster|no-?reply|do-?not-?rep
 _Mail: TypeAlias = "Message[str, str]"
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Struct, frozen=True):
     """What the head of a mail says. `robot` is why nobody is taken to have written it."""
 
     sender: Sender | None
@@ -49,8 +50,7 @@ class Head:
         return len(self.threads) > 1 or mail_shapes.has_prefix(self.subject)
 
 
-@dataclass(frozen=True, slots=True)
-class Letter:
+class Letter(Struct, frozen=True):
     """A mail as far as it was read."""
 
     head: Head

@@ -8,8 +8,9 @@ nothing on DMARC, a signature (DKIM) of that domain must have. Everything else i
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 _MOST: Final = 10_000  # characters of a header that are read
 _ADDRESS: Final = re.compile(
@@ -33,8 +34,7 @@ _UNSET: Final = "authserv_id is not set, so nobody is believed to be who the mai
 _TOO_LONG: Final = "the Authentication-Results are too long to be read"
 
 
-@dataclass(frozen=True, slots=True)
-class Sender:
+class Sender(Struct, frozen=True):
     """The one address in `From`, in small letters, and whether our server vouches for it.
 
     `why` says why it does not, and what to set if that would help.
@@ -45,8 +45,7 @@ class Sender:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Result:
+class _Result(Struct, frozen=True):
     """One word of a server on a mail: `dmarc=pass header.from=example.org`."""
 
     method: str

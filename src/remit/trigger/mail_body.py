@@ -7,11 +7,12 @@ misplaced stands where a reader of the mail sees it.
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from typing import Final
 
 import nh3
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.trigger import mail_shapes
 
@@ -99,8 +100,7 @@ _BORDER_TOP: Final = re.compile(r"border-top\s*:\s*(?!none|0|medium none)\S")
 _HIDDEN: Final = re.compile(r"display\s*:\s*none|mso-hide\s*:\s*all|visibility\s*:\s*hidden")
 
 
-@dataclass(frozen=True, slots=True)
-class BodyLine:
+class BodyLine(Struct, frozen=True):
     """`starts_quote` says that with it begins what another wrote, and goes on to the end.
 
     A line that is `named` is quoted because an element around it has the name of a quote, which may
@@ -115,8 +115,7 @@ class BodyLine:
     signature: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(Struct, frozen=True):
     """All lines of a part. `sound` is False if its markup says different things to two readers."""
 
     lines: tuple[BodyLine, ...]
@@ -201,16 +200,14 @@ def _depth(html: str) -> int:
     return most
 
 
-@dataclass(frozen=True, slots=True)
-class _Element:
+class _Element(Struct, frozen=True):
     tag: str
     quotes: bool = False
     container: int = 0  # a quote that may hold the writer's answer too, by its number
     signature: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """A line, and the quote it stands in; `deep` in one that holds nothing but the quote."""
 
     line: BodyLine

@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, Protocol
 
 import imapclient  # type: ignore[import-untyped]
+from msgspec import Struct
 
 from remit.errors import BadInput
 from remit.trigger import mail
@@ -37,8 +38,7 @@ class Box:
     starttls: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(Struct, frozen=True):
     """How far a folder was read: up to a number, as long as its age is the same."""
 
     validity: int
@@ -47,8 +47,7 @@ class Mark:
     looked: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Fresh:
+class Fresh(Struct, frozen=True):
     """The numbers of mails that were not read yet, and the mark behind the last of them.
 
     `again` says that the folder was numbered anew: then no mark between two of them counts.

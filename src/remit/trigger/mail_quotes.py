@@ -9,9 +9,10 @@ either, is not certain: then no word of the mail counts as the writer's.
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
+
+from msgspec import Struct
 
 from remit.trigger import mail_shapes
 from remit.trigger.mail_body import Body, BodyLine
@@ -25,8 +26,7 @@ _LONG_LINE: Final = 80
 _SENTENCE_END: Final = (*".!?:", "\u3002", "\uff01", "\uff1f", "\u061f", "\u0964")
 
 
-@dataclass(frozen=True, slots=True)
-class SplitMail:
+class SplitMail(Struct, frozen=True):
     """The writer's own words, piece by piece between the quotes, and what is another's.
 
     If it is not `certain`, what stands in `own` may be another's too.
@@ -124,8 +124,7 @@ class _Sign(Enum):
     DRAWN = auto()  # a drawn line: in an answer the older mail, elsewhere a signature
 
 
-@dataclass(frozen=True, slots=True)
-class _Cut:
+class _Cut(Struct, frozen=True):
     """From which line on nothing is the writer's; a signature is nobody's."""
 
     start: int

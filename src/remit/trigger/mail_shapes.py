@@ -8,8 +8,9 @@ digits, and the marks that turn the direction of writing are not seen.
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 MAX_LINE: Final = 400  # characters of a line that a program may have written
 _MAX_BLOCK_LINES: Final = 24
@@ -39,8 +40,7 @@ _RULE: Final = re.compile(rf"\s*([{_DASH}])\1{{9,}}\s*")
 _PREFIX: Final = re.compile(r"\s*(?:\[[^\]]{1,40}\]\s*)?[^\W\d_]{1,6}(?:[\[(]\d+[\])])?\s?:")
 
 
-@dataclass(frozen=True, slots=True)
-class HeaderBlock:
+class HeaderBlock(Struct, frozen=True):
     """Lines of `word: value` in a row. `wide` says that empty lines stand between them."""
 
     labels: int

@@ -10,9 +10,11 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, ParamSpec, Self, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.errors import BadInput, StoreTrouble
 from remit.model.codec import JsonMap, from_json, moment, to_json
@@ -34,8 +36,7 @@ _PAGE: Final = 50  # mails whose heads are fetched together
 _PAUSES: Final = (5.0, 15.0, 60.0, 300.0)  # seconds before a mailbox is tried again
 
 
-@dataclass(frozen=True, slots=True)
-class Plugs:
+class Plugs(Struct, frozen=True):
     """What a mailbox is joined to.
 
     `sort` says what a head is worth: an arrival without words, or nothing at all; `told` puts the

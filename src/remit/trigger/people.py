@@ -5,8 +5,9 @@ with the owner's words: what he wrote himself is material. Of strangers nothing 
 """
 
 import hashlib
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.codec import Json, JsonMap
 from remit.model.delivery import Delivery
@@ -26,8 +27,7 @@ _UNKNOWN: Final = "who wrote is not in your book"
 _KEPT: Final = "contacts start nothing by this door"
 
 
-@dataclass(frozen=True, slots=True)
-class Person:
+class Person(Struct, frozen=True):
     """Somebody of the book."""
 
     name: str
@@ -115,8 +115,7 @@ def cue(kept: Kept, door: Door, source: Source, about: str | None = None) -> Cue
     )
 
 
-@dataclass(frozen=True, slots=True)
-class OwnerMail:
+class OwnerMail(Struct, frozen=True):
     """What the owner wrote by mail: the words that are the owner's, and what came along.
 
     If it is not `certain` which words are the owner's, none of them is obeyed.

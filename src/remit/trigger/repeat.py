@@ -11,9 +11,11 @@ import hashlib
 import logging
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.errors import BadInput, StoreTrouble
 from remit.model import rrule
@@ -207,8 +209,7 @@ def following(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(Struct, frozen=True):
     """The slots of a series that came since its last, and the one to come."""
 
     first: datetime | None  # of all that came

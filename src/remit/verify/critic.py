@@ -8,8 +8,9 @@ nobody judged has not passed. A critic adds a finding; it takes none away.
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
+
+from msgspec import Struct
 
 from remit.errors import BadInput
 from remit.model.codec import from_json
@@ -36,8 +37,7 @@ _TO_CRITIC: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(Struct, frozen=True):
     """What a critic says of one rule. Line 0 says that nothing there touches it."""
 
     rule: str
@@ -47,8 +47,7 @@ class Point:
     says: str
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """What a critic says of one sheet."""
 
     passed: bool
@@ -169,8 +168,7 @@ piece of that very line; where nothing touches a rule, `holds` is true, `line` 0
 `pass` is true if every rule holds."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
+class _Answer(Struct, frozen=True):
     fence: str
     passed: bool
     rules: tuple[Point, ...]

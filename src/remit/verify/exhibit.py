@@ -1,9 +1,10 @@
 """What a critic is shown: the files that were changed, or the text, in numbered lines."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.contract import Evidence
 
@@ -12,14 +13,12 @@ MOST_SHEETS: Final = 12
 _MOST_BYTES: Final = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     number: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Sheet:
+class Sheet(Struct, frozen=True):
     """A run of lines of one file, as many as can be read at once."""
 
     name: str
@@ -29,8 +28,7 @@ class Sheet:
         return next((line.text for line in self.lines if line.number == number), None)
 
 
-@dataclass(frozen=True, slots=True)
-class Unshown:
+class Unshown(Struct, frozen=True):
     """Why something cannot be shown to a critic."""
 
     why: str

@@ -1,8 +1,9 @@
 """A check that is known to waver counts only when it passes several times in a row."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from remit.model.contract import Result
 from remit.verify.suite_terms import Judged

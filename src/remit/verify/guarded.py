@@ -13,10 +13,11 @@ import sys
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from configparser import ConfigParser, Error
-from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Final, TypeAlias
+
+from msgspec import Struct, field
 
 from remit.model.test_files import (
     PARTLY_SETTINGS,
@@ -48,8 +49,7 @@ _REACHES: Final = {
 _ENDINGS: Final = {".mjs": ".js", ".cjs": ".js", ".ts": ".js", ".tsx": ".js", ".jsx": ".js"}
 
 
-@dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(Struct, frozen=True):
     """What of the judging files was changed, in words, and what is used in its place."""
 
     told: tuple[str, ...] = ()

@@ -1,15 +1,15 @@
 """How much a check may take: time, memory, processes, files. The kernel sees to it."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 MB: Final = 1024 * 1024
 _CORE: Final = 0  # a dump would hold what was in memory
 _OPEN: Final = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     seconds: float = 600  # on the wall, for the whole of it
     cpu: int = 600  # seconds, of each process
     memory: int = 2048  # MB that one process may hold of its own

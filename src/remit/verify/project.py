@@ -11,9 +11,10 @@ import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, cast
+
+from msgspec import Struct, field
 
 from remit.errors import BadInput
 from remit.verify import presets, project_files, repository, toolchain
@@ -29,8 +30,7 @@ _MOST: Final = 1_000_000  # characters
 _SHELL: Final = re.compile(r"[|&;<>`$(){}*?\n]")
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     """What project.json says."""
 
     commands: Mapping[str, Argv] = field(default_factory=dict)
@@ -38,8 +38,7 @@ class Said:
     prompt_for_advisory: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Ways:
+class Ways(Struct, frozen=True):
     place: Path  # where the project lies, and where its copy is seen inside
     found: presets.Found
     flaky: frozenset[str] = frozenset()

@@ -1,18 +1,18 @@
 """The files of a project, by name and text: in a folder as it lies there, or at a commit."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from remit.verify import ground, repository
 
 _MAX_CHARACTERS: Final = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectFiles:
+class ProjectFiles(Struct, frozen=True):
     names: frozenset[str]
     content: Callable[[str], bytes]
 

@@ -7,9 +7,10 @@ the file that it stands in. No shell reads it, so a line that needs one is left 
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from posixpath import basename
 from typing import Final
+
+from msgspec import Struct
 
 from remit.verify.project_files import ProjectFiles
 from remit.verify.runners import Argv
@@ -36,8 +37,7 @@ _TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
 _RUNNERS: Final = ("make", "just", "task", "npm", "pnpm", "yarn", "bun", "uv", "poetry", "hatch")
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(Struct, frozen=True):
     """A command that a project uses for an activity, and where that is written."""
 
     activity: str

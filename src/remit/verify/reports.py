@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import Final, TypeAlias, cast
@@ -11,6 +10,8 @@ from xml.etree.ElementTree import Element, ParseError
 
 from defusedxml import DefusedXmlException  # type: ignore[import-untyped]
 from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
+from msgspec import Struct
+from msgspec.structs import replace
 
 MAX_MESSAGE: Final = 600  # characters of what a test says
 
@@ -21,8 +22,7 @@ class Outcome(StrEnum):
     SKIPPED = "skipped"
 
 
-@dataclass(frozen=True, slots=True)
-class CaseResult:
+class CaseResult(Struct, frozen=True):
     name: str
     outcome: Outcome = Outcome.PASSED
     file: str = ""  # relative to the project, where it is known

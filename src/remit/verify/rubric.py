@@ -1,10 +1,11 @@
 """What critics look for, read from a file: each has a name, and rules that hold or do not."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Final
+
+from msgspec import Struct
 
 from remit.errors import BadInput
 from remit.formats.yaml import load_yaml
@@ -13,15 +14,13 @@ from remit.model.codec import Json, from_json
 _MAX_CHARS: Final = 256_000
 
 
-@dataclass(frozen=True, slots=True)
-class Rubric:
+class Rubric(Struct, frozen=True):
     name: str
     reads: str  # what for
     rules: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Written:
+class _Written(Struct, frozen=True):
     """A rubric as the file has it."""
 
     reads: str

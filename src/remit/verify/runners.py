@@ -8,9 +8,10 @@ which is left out where there is none.
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from remit.model.test_files import is_test
 from remit.verify.project_files import ProjectFiles
@@ -20,8 +21,7 @@ Argv: TypeAlias = tuple[str, ...]
 FILES: Final = "{files}"
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(Struct, frozen=True):
     """How one activity is checked, and who says so."""
 
     argv: Argv
@@ -37,15 +37,13 @@ class Way:
         return FILES in self.argv
 
 
-@dataclass(frozen=True, slots=True)
-class Lacking:
+class Lacking(Struct, frozen=True):
     """The project speaks of a tool that is not installed."""
 
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Runner:
+class Runner(Struct, frozen=True):
     """A program that runs tests. `options` may be followed by a value of their own."""
 
     name: str

@@ -18,9 +18,10 @@ import signal
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final
+
+from msgspec import Struct, field
 
 from remit.bubblewrap import PLACES, find, is_root, system
 from remit.verify.limits import MB, Limits
@@ -49,16 +50,14 @@ exit $code
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """A folder of this machine that is seen inside, and never written."""
 
     folder: Path
     place: Path  # where it is seen
 
 
-@dataclass(frozen=True, slots=True)
-class Ground:
+class Ground(Struct, frozen=True):
     """What lies in the sandbox: the files of the workspace, packed, and the place they get."""
 
     files: Path
@@ -68,15 +67,13 @@ class Ground:
     environ: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     code: int | None  # None: it took too long and was stopped
     output: str
     report: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Struct, frozen=True):
     why: str
 
 
@@ -160,8 +157,7 @@ class Sandbox:
         return _ended(code, bytes(said), bytes(aside))
 
 
-@dataclass(frozen=True, slots=True)
-class _Tools:
+class _Tools(Struct, frozen=True):
     bwrap: str
     prlimit: str
     setpriv: str

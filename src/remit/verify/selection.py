@@ -10,8 +10,9 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.test_files import is_test
 
@@ -29,8 +30,7 @@ _SCRIPT_IMPORT: Final = re.compile(
 _WORD: Final = re.compile(r"[A-Za-z_]\w*|\*")
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Struct, frozen=True):
     """The test files to run first; none: all of them."""
 
     files: tuple[str, ...] = ()

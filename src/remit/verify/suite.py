@@ -13,8 +13,9 @@ import asyncio
 import posixpath
 import re
 from collections.abc import Collection
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from remit.model.contract import Result
 from remit.verify import ground, project_files

@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from remit.model.contract import Result
 from remit.verify import repository

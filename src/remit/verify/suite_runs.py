@@ -7,10 +7,11 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from posixpath import dirname
 from typing import Final
+
+from msgspec import Struct
 
 from remit.errors import BadInput
 from remit.system.files import write_atomic
@@ -30,8 +31,7 @@ _MAX_FILES: Final = 200  # test files that are named in one run; more are all of
 _MAX_KEPT: Final = 40  # runs that are kept for comparison
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """Which tests of a suite are run: all, those in some files, or those with a name."""
 
     files: tuple[str, ...] = ()
@@ -41,8 +41,7 @@ class Choice:
 ALL: Final = Choice()
 
 
-@dataclass(frozen=True, slots=True)
-class SuiteRun:
+class SuiteRun(Struct, frozen=True):
     """How one run of tests ended. `cases` is None where the runner tells no single tests."""
 
     code: int | None  # None: it took too long and was stopped

@@ -1,16 +1,16 @@
 """What work is held to, how it differs from its base, and what a check of it comes to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from remit.model.contract import Result
 from remit.verify import guarded, repository
 from remit.verify.guarded import Contents, Guard
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(Struct, frozen=True):
     """What the work of one task is held to, besides its contract."""
 
     base: str | None = None  # the commit it began from; None: nobody else did it
@@ -22,8 +22,7 @@ class Terms:
     excuses: bool = True  # whether what failed before may fail still
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """What a check came to. `ran` of `of` tests were run, as far as that is known."""
 
     result: Result
@@ -35,8 +34,7 @@ class Judged:
     still_failing: int = 0  # tests that failed before the work and fail still
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(Struct, frozen=True):
     """A workspace, compared with the commit before it."""
 
     folder: Path

@@ -1,8 +1,10 @@
 """What is said of a run of tests: how many ran, which failed, which did not run any more."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.verify.reports import CaseResult, Cases, headline
 from remit.verify.suite_runs import SuiteRun
@@ -10,8 +12,7 @@ from remit.verify.suite_runs import SuiteRun
 MAX_NAMED: Final = 8  # tests that are named one by one
 
 
-@dataclass(frozen=True, slots=True)
-class Blame:
+class Blame(Struct, frozen=True):
     """Tests that failed, by who broke them."""
 
     broke: Cases = ()

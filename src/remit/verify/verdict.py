@@ -1,8 +1,9 @@
 """Does the work meet its contract? Code decides."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from remit.model.contract import (
     DEFERRED,

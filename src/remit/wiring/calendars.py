@@ -1,7 +1,8 @@
 """The calendars of a house, loaded only by who looks at one."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from remit.settings import Settings
 from remit.wiring.joined import Joined

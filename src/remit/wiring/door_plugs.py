@@ -1,7 +1,8 @@
 """What the doors in of a house are joined to."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from remit.deliver.ways import Keys
 from remit.intake.admit import Intake
@@ -14,8 +15,7 @@ from remit.store.inbound import Came
 from remit.wiring.ground import Ground
 
 
-@dataclass(frozen=True, slots=True)
-class DoorPlugs:
+class DoorPlugs(Struct, frozen=True):
     """What the doors are joined to: who takes work in, who is known, who talks."""
 
     ground: Ground

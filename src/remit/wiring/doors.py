@@ -1,8 +1,9 @@
 """The doors in of a house, loaded only by who has one."""
 
 import asyncio
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from remit.errors import NotFound
 from remit.settings import Settings

@@ -1,11 +1,12 @@
 """What comes in by each door, joined to the rooms that make work of it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Final
+
+from msgspec.structs import replace
 
 from remit.brain.budget import midnight
 from remit.converse import short_answer

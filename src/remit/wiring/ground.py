@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
 
 from remit.brain.budget import Purse
 from remit.brain.choose import Role
@@ -25,8 +26,7 @@ class WallClock:
         await asyncio.sleep(seconds)
 
 
-@dataclass(frozen=True, slots=True)
-class Ground:
+class Ground(Struct, frozen=True):
     """What everything else stands on."""
 
     settings: Settings

@@ -5,10 +5,12 @@ import os
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.brain import prompt
 from remit.brain.absent import NoBrain
@@ -79,8 +81,7 @@ from remit.wiring.talk import Ears, Hands, talk
 CHANNELS: Final[Mapping[str, Channel]] = {"dashboard": Dashboard()}
 
 
-@dataclass(frozen=True, slots=True)
-class House:
+class House(Struct, frozen=True):
     """Everything, put together."""
 
     settings: Settings
@@ -179,8 +180,7 @@ def build(
     return _house(_Frame(ground, ids, keys, fitted, alike, ears, receiver, tools, model))
 
 
-@dataclass(frozen=True, slots=True)
-class _Frame:
+class _Frame(Struct, frozen=True):
     """What stands before the rooms do."""
 
     ground: Ground
@@ -194,8 +194,7 @@ class _Frame:
     model: QualifiedReader | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Work:
+class _Work(Struct, frozen=True):
     """Who works, what is checked late, and who looks back on it."""
 
     trees: Worktrees

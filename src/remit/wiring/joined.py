@@ -1,7 +1,8 @@
 """What the calendars of a house are joined to."""
 
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from remit.intake.book import Contacts
 from remit.model.ids import Ids
@@ -9,8 +10,7 @@ from remit.model.task import Cue, Task
 from remit.wiring.ground import Ground
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
+class Joined(Struct, frozen=True):
     """The store, the time, the way in, and whom the owner knows."""
 
     ground: Ground

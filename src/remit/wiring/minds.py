@@ -2,8 +2,9 @@
 
 import os
 import secrets
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from remit.brain import choose, prompt, scripted
 from remit.brain.absent import NoBrain

@@ -1,7 +1,8 @@
 """What the owner is told, joined: which event, where, in what words, and by what it goes."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from remit import notify
 from remit.converse.tidings import Here, Tells
@@ -41,8 +42,7 @@ class Wishes:
         return self.notices.link or self.url
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """All that tells the owner something, put together."""
 
     wishes: Wishes

@@ -6,11 +6,12 @@ import os
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import fields, replace
 from functools import partial
 from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from remit.brain.absent import NoBrain
 from remit.brain.choose import Role
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from remit.verify.project import Ways
 
 # Tools that bring nothing of the world to read.
-_OF_THE_HOUSE: Final = frozenset(each.name for each in fields(Tools))
+_OF_THE_HOUSE: Final = frozenset(Tools.__struct_fields__)
 # A line that is ticked, or the empty box of one that is not.
 _BOXES: Final = re.compile(r"^[ \t]*[-*+][ \t]+\[[xX]\].*$|(?<=[-*+] )\[ \]", re.MULTILINE)
 _LONG_CHARS: Final = 5_000  # of words whose reading would hold up the event loop

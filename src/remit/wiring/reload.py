@@ -7,8 +7,9 @@ nothing: the settings that were read before stay in use until it is mended.
 import asyncio
 import logging
 import os
-from dataclasses import replace
 from typing import Final, TypeAlias
+
+from msgspec.structs import replace
 
 from remit import settings as house_settings
 from remit.errors import BadInput

@@ -1,9 +1,11 @@
 """Talk, joined to the rooms it does not know: intake hears, the owner acts, a brain answers."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.brain import outside
 from remit.brain.absent import NoBrain
@@ -54,8 +56,7 @@ _BY: Final = "owner: in a conversation"
 _MOST_RUNS: Final = 60  # of a series, among which one is named
 
 
-@dataclass(frozen=True, slots=True)
-class Ears:
+class Ears(Struct, frozen=True):
     """Intake, as talk needs it."""
 
     ground: Ground
@@ -133,8 +134,7 @@ class Ears:
                 return None
 
 
-@dataclass(frozen=True, slots=True)
-class Hands:
+class Hands(Struct, frozen=True):
     """What the owner may do, for him."""
 
     ground: Ground

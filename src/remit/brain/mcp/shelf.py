@@ -8,10 +8,11 @@ counts for nothing.
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from remit.brain.mcp import process
 from remit.brain.mcp.pins import Pins
@@ -29,8 +30,7 @@ _PATIENCE: Final = timedelta(seconds=30)  # before a server that is not there is
 _MOST_QUOTED: Final = 400
 
 
-@dataclass(frozen=True, slots=True)
-class McpTool:
+class McpTool(Struct, frozen=True):
     tool: Tool
     server: Server
     set_to: Policy

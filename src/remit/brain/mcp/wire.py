@@ -1,8 +1,9 @@
 """JSON-RPC as MCP uses it: what is asked, what is told, and what may come back."""
 
 import json
-from dataclasses import dataclass
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from remit.errors import RemitError
 from remit.model.codec import Json, JsonMap
@@ -25,8 +26,7 @@ class Refusal(RemitError):
     """The other side answered that it will not, in its own words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """Of one server."""
 
     name: str

@@ -1,8 +1,9 @@
 """One of the house's own tools, as all of them are made."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from remit.errors import BadInput
 from remit.model.codec import Json, JsonMap
@@ -12,8 +13,7 @@ from remit.model.task import Taint, Task
 Work: TypeAlias = Callable[[Task, ToolCall], Awaitable[ToolResult]]
 
 
-@dataclass(frozen=True, slots=True)
-class Own:
+class Own(Struct, frozen=True):
     """Doing it twice does no harm: each of them sees to that."""
 
     tool: Tool

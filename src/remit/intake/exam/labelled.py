@@ -5,12 +5,13 @@ All of them are said on Wednesday, 18 March 2026, at 10:00 in Berlin, to the sam
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
 from typing import Final, cast
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
 
 from remit.intake.recipients import Book, Channel, Contact
 from remit.model.codec import JsonMap
@@ -21,8 +22,7 @@ OWNER: Final = "owner"
 _BOTH: Final = ("whatsapp", "email")
 
 
-@dataclass(frozen=True, slots=True)
-class LabelledSend:
+class LabelledSend(Struct, frozen=True):
     """One message to one person; a channel or a text that is None was not said."""
 
     to: str
@@ -30,8 +30,7 @@ class LabelledSend:
     text: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class LabelledTask:
+class LabelledTask(Struct, frozen=True):
     work: bool
     sends: tuple[LabelledSend, ...]
     when: tuple[str, ...]  # the words that say when
@@ -40,8 +39,7 @@ class LabelledTask:
     conditions: tuple[str, ...]  # their kinds
 
 
-@dataclass(frozen=True, slots=True)
-class LabelledTurn:
+class LabelledTurn(Struct, frozen=True):
     """A later turn of the same conversation."""
 
     text: str
@@ -49,8 +47,7 @@ class LabelledTurn:
     reaches: bool
 
 
-@dataclass(frozen=True, slots=True)
-class LabelledMessage:
+class LabelledMessage(Struct, frozen=True):
     id: str
     language: str
     text: str

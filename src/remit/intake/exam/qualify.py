@@ -5,11 +5,13 @@ not lead. The result is kept beside the settings, for this model and this exam.
 """
 
 import json
-from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final, Protocol, cast
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from remit.errors import Failed
 from remit.intake.exam.labelled import LabelledMessage, public_messages
@@ -35,8 +37,7 @@ class ModelReads(Reader, TurnReader, Protocol):
     ) -> Extraction | None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class ExamResult:
+class ExamResult(Struct, frozen=True):
     """How one model did, and how the closed patterns do on the same messages."""
 
     model: str

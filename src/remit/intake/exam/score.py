@@ -6,10 +6,11 @@ does not want that. One such reading is one too many.
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct, field
 
 from remit.intake.exam.labelled import (
     NOW,
@@ -38,8 +39,7 @@ class Mark(StrEnum):
     DANGEROUS = "dangerous"
 
 
-@dataclass(slots=True)
-class Score:
+class Score(Struct):
     """How many messages got which mark, by language and sort."""
 
     marks: Counter[tuple[str, str, Mark]] = field(default_factory=Counter)

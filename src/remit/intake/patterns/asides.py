@@ -1,7 +1,8 @@
 """What asks for no task of its own: talk, limits, corrections, prohibitions, retractions."""
 
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from remit.intake.patterns.edges import begins_limit, corrects_from, split, without_marks
 from remit.intake.patterns.orders import Order, read_order

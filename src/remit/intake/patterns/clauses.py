@@ -1,7 +1,9 @@
 """What became of every word of a message: runs of words of one fate are its clauses."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.intake.message_words import MessageWords
 from remit.intake.patterns.unit import Unit, UnitKind
@@ -12,8 +14,7 @@ from remit.model.plan import Became, Clause
 _EDGES = frozenset(",;:.!?¿¡-–—…()")
 
 
-@dataclass(frozen=True, slots=True)
-class _Label:
+class _Label(Struct, frozen=True):
     owner: int  # the number of a task, or -1
     unit: int
     became: Became | None

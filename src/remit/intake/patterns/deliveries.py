@@ -1,7 +1,8 @@
 """To whom something goes, and by which channel; whatever is missing is asked."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from remit.intake.message_words import MessageWords
 from remit.intake.patterns.unit import Unit, UnitKind
@@ -17,8 +18,7 @@ from remit.model.delivery import Delivery
 from remit.model.ids import DeliveryId
 
 
-@dataclass(frozen=True, slots=True)
-class Sends:
+class Sends(Struct, frozen=True):
     """What goes out, what waits for an answer, and the questions, each with its token."""
 
     deliveries: tuple[Delivery, ...] = ()
@@ -26,8 +26,7 @@ class Sends:
     asked: list[tuple[int, Question]] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
+class _Target(Struct, frozen=True):
     """Somebody who is named: a person, or a question who it is."""
 
     at: int

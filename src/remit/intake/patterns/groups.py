@@ -1,8 +1,10 @@
 """Units of a message that belong to one task: work, and where it goes; a time, and what for."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from remit.intake.message_words import MessageWords
 from remit.intake.patterns.unit import Unit, UnitKind
@@ -10,8 +12,7 @@ from remit.language.order_words import Talk
 from remit.language.time.phrase import TimePhrase, combine, corrected
 
 
-@dataclass(slots=True)
-class UnitGroup:
+class UnitGroup(Struct):
     """Units of one task, or of none; `given` is a time that was said before them."""
 
     number: int

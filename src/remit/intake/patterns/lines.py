@@ -1,10 +1,11 @@
 """The lines of a message, and the sentences in them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from typing import Final
+
+from msgspec import Struct
 
 from remit.intake.message_words import MessageWords
 from remit.language.files import words_in_all
@@ -17,8 +18,7 @@ _BULLETS: Final = frozenset("-*+•–·▪")
 _MOST_DIGITS: Final = 2  # of a number in a list
 
 
-@dataclass(frozen=True, slots=True)
-class MessageLine:
+class MessageLine(Struct, frozen=True):
     """A line from token `start`, behind its bullet, up to `end`; a paragraph ends at `below`."""
 
     number: int

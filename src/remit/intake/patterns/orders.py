@@ -4,8 +4,10 @@ They may stand in any order, and before or behind the text; whatever is none of 
 work. An order that holds a word nobody understands is no order.
 """
 
-from dataclasses import dataclass, field, replace
 from typing import Final, cast
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from remit.intake.message_words import MessageWords
 from remit.intake.recipients import ELSEWHERE, Contact
@@ -19,8 +21,7 @@ _FEW: Final = 8  # tokens of a correction
 _LONGEST: Final = 40  # tokens of an order; what is longer is none
 
 
-@dataclass(slots=True)
-class Order:
+class Order(Struct):
     """What was named up to a token `end`; spans count tokens."""
 
     start: int

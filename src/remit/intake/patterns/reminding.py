@@ -1,6 +1,6 @@
 """Reminders and lists, which the owner gets back in his own words."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from remit.intake.patterns.edges import begins_limit, behind_lead, split, without_marks
 from remit.intake.patterns.orders import Order, merged, read_order

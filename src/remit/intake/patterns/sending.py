@@ -1,6 +1,6 @@
 """Texts to somebody, and things that are made for somebody."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from remit.intake.message_words import MessageWords
 from remit.intake.patterns.edges import (

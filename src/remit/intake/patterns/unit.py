@@ -1,7 +1,8 @@
 """A unit of a message: what one closed pattern covers."""
 
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from remit.intake.message_words import MessageWords
 from remit.intake.patterns.lines import MessageLine
@@ -25,8 +26,7 @@ class UnitKind(StrEnum):
     TALK = "talk"
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(Struct, frozen=True):
     """One unit, from token `start` up to `end`; `body` is what it says, `order` the words around.
 
     `text` is the owner's own text, if there is one; `marked` if quotation marks or a colon say so.
@@ -56,8 +56,7 @@ class Unit:
         return self.order.times
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where a unit is looked for: from a token up to the end of its sentence, or of its line."""
 
     words: MessageWords

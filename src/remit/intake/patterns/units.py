@@ -4,8 +4,9 @@ What is covered by no pattern is work for the owner, or a unit that is asked abo
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from remit.intake.message_words import MessageWords
 from remit.intake.patterns.asides import (

@@ -1,8 +1,9 @@
 """How much time: two hours, an hour and a half, anderthalb Stunden, 2 h 30 min."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from remit.language.time.clock_time import read_number
 from remit.language.time.text import TimeText
@@ -12,8 +13,7 @@ MOST_AMOUNT: Final = 100_000
 _MOST_AMOUNTS: Final = 6
 
 
-@dataclass(frozen=True, slots=True)
-class FromNow:
+class FromNow(Struct, frozen=True):
     """So much time from now; whole days keep the time of day."""
 
     amounts: tuple[tuple[float, TimeUnit], ...]

@@ -1,7 +1,9 @@
 """Times of day as people say them: 3pm, 15h30, half past four, halb fünf, las cuatro y media."""
 
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.language.time.text import TimeText
 from remit.language.time.words import DayPart
@@ -14,8 +16,7 @@ _EVENING: Final = 6  # "tonight at six" is today; "tonight at two" may be of eit
 _LAST_MINUTE: Final = 59
 
 
-@dataclass(frozen=True, slots=True)
-class ClockTime:
+class ClockTime(Struct, frozen=True):
     """`dial`: read off a dial of twelve hours, and nobody line which half of the day."""
 
     hour: int

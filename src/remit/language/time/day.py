@@ -1,8 +1,9 @@
 """Days as people say them: tomorrow, next Friday, 1.3., March 1st, el 1 de marzo, 2026-03-01."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from remit.language.time.clock_time import read_number
 from remit.language.time.text import TimeText
@@ -14,22 +15,19 @@ _MONTHS: Final = 12
 _DAYS: Final = 31
 
 
-@dataclass(frozen=True, slots=True)
-class DayOffset:
+class DayOffset(Struct, frozen=True):
     """So many days from today."""
 
     days: int
     part: DayPart | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Weekday:
+class Weekday(Struct, frozen=True):
     day: int
     which: WhichWeek = WhichWeek.COMING
 
 
-@dataclass(frozen=True, slots=True)
-class CalendarDate:
+class CalendarDate(Struct, frozen=True):
     """A day of a month; `swapped` is its other reading, when 3/4 may be the fourth of March."""
 
     day: int
@@ -38,8 +36,7 @@ class CalendarDate:
     swapped: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class MonthEnd:
+class MonthEnd(Struct, frozen=True):
     """The last day of a month; without one of this one."""
 
     month: int | None = None

@@ -1,7 +1,8 @@
 """How long a habit lasts: "until the end of March", "for the next two weeks", "ten times"."""
 
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from remit.language.phrases import Phrases
 from remit.language.time.amounts import FromNow, read_amounts, whole_days
@@ -23,15 +24,13 @@ _YEARS: Final = (1900, 2999)
 _BARE: Final = 1  # a lone "for" may belong to what is asked for
 
 
-@dataclass(frozen=True, slots=True)
-class RepeatCount:
+class RepeatCount(Struct, frozen=True):
     """So many times."""
 
     count: int
 
 
-@dataclass(frozen=True, slots=True)
-class UnclearEnd:
+class UnclearEnd(Struct, frozen=True):
     """An end was line, and nobody can resolve_time it."""
 
 

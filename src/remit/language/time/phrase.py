@@ -1,8 +1,10 @@
 """A time as it was line, not yet reckoned: how often, which day, what hour, from when on."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Final, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.language.time.amounts import FromNow, read_amounts, whole_days
 from remit.language.time.clock_time import ClockTime, read_clock, read_number
@@ -17,8 +19,7 @@ from remit.language.tokens import Kind
 _MOST_CLOCKS: Final = 6
 
 
-@dataclass(frozen=True, slots=True)
-class TimePhrase:
+class TimePhrase(Struct, frozen=True):
     """What a phrase of time says, from token `start` to token `end`."""
 
     start: int

@@ -1,8 +1,10 @@
 """What comes back: "every weekday", "jeden ersten Montag im Monat", "cada dos semanas"."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.language.time.clock_time import read_clock, read_number
 from remit.language.time.text import TimeText
@@ -13,8 +15,7 @@ _WEEK: Final = 7
 _MOST: Final = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class HowOften:
+class HowOften(Struct, frozen=True):
     """How often. `nth` is which weekday of the month (-1 the last); `monthdays` are its days."""
 
     unit: TimeUnit

@@ -1,9 +1,11 @@
 """From what was line to a moment, reckoned from now, in a zone. A doubt is asked, never guessed."""
 
-from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final, TypeAlias
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.language.time.amounts import FromNow
 from remit.language.time.clock_time import MIDNIGHT, NOON, ClockTime, with_part
@@ -26,8 +28,7 @@ _LIKELY: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(Struct, frozen=True):
     """A point in time, in UTC; `note` says what the clocks do there."""
 
     at: datetime
@@ -35,8 +36,7 @@ class Moment:
     day: date | None = None  # the day that was named, which a later "at 9" may mean too
 
 
-@dataclass(frozen=True, slots=True)
-class Recurrence:
+class Recurrence(Struct, frozen=True):
     """An RRULE and the zone its hours are read in; the first time it comes round, in UTC."""
 
     rule: str
@@ -45,8 +45,7 @@ class Recurrence:
     note: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Now:
+class Now(Struct, frozen=True):
     """At once."""
 
 
@@ -71,8 +70,7 @@ def resolve_time(
     return doubts[:1] or answers
 
 
-@dataclass(frozen=True, slots=True)
-class _Resolving:
+class _Resolving(Struct, frozen=True):
     """One phrase of time, seen from a moment on a wall clock."""
 
     phrase: TimePhrase

@@ -1,9 +1,11 @@
 """How often, as an RRULE, and the days it falls on."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.language.time.day import CalendarDate, Day, Weekday
 from remit.language.time.repeats import HowOften
@@ -21,8 +23,7 @@ _FREQUENCY: Final = {
 _LOOK_AHEAD: Final = 9 * 366  # days: the 29th of February may be eight years away
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     unit: TimeUnit
     interval: int = 1
     weekdays: tuple[int, ...] = ()

@@ -1,20 +1,19 @@
 """A stretch of tokens in which times are looked for, in one language."""
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from remit.language.time.words import TimeWords
 from remit.language.tokens import Kind, Token
 
 
-@dataclass(frozen=True, slots=True)
-class TimeText:
+class TimeText(Struct, frozen=True, eq=False):
     """Tokens and the words of their language; `recurs` says that something in it comes back."""
 
     tokens: tuple[Token, ...]
     keys: tuple[str, ...]
     words: TimeWords
     recurs: bool = False
-    read: dict[int, object] = field(default_factory=dict, compare=False, repr=False)
+    read: dict[int, object] = field(default_factory=dict)
 
     def is_word(self, at: int) -> bool:
         return at < len(self.tokens) and self.tokens[at].kind is Kind.WORD

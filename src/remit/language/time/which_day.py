@@ -1,9 +1,10 @@
 """Which day is meant, seen from today; two that could be meant are a doubt."""
 
 import calendar
-from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from remit.language.time.day import CalendarDate, Day, DayOffset, MonthEnd, Weekday
 from remit.language.time.ends import End
@@ -14,8 +15,7 @@ _MOST_DAYS: Final = 365_000
 _LEAP: Final = 9  # years within which every day of the calendar comes
 
 
-@dataclass(frozen=True, slots=True)
-class TimeDoubt:
+class TimeDoubt(Struct, frozen=True):
     """No moment follows from what was line; a sentence, and what it could have meant."""
 
     why: str

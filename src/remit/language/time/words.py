@@ -1,10 +1,11 @@
 """The words with which a language says when: the section `[time]` of its file."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
 from enum import StrEnum
 from functools import cache
 from typing import Final, cast
+
+from msgspec import Struct
 
 from remit.language.files import section, with_values
 from remit.language.phrases import Phrases, some
@@ -84,8 +85,7 @@ class WhichWeek(StrEnum):
     NEXT_WEEK = "next week"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TimeWords:
+class TimeWords(Struct, frozen=True, kw_only=True, eq=False):
     """How a language says when."""
 
     numbers: Phrases[int]
@@ -183,7 +183,7 @@ def time_words(code: str) -> TimeWords:
     """The words of one language, read once."""
     table, words, verbs = (section(code, name) for name in ("time", "words", "verbs"))
     found: dict[str, object] = {"and_": some(*words["and"])}
-    for name in (each.name.rstrip("_") for each in fields(TimeWords)):
+    for name in (each.rstrip("_") for each in TimeWords.__struct_fields__):
         if isinstance(lines := table.get(name), list):
             value = _VALUES.get(name)
             found[f"{name}_" if name in ("from", "except") else name] = (

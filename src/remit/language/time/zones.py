@@ -4,11 +4,12 @@ A place that nobody knows, or "local time" without one, is unclear and asked abo
 """
 
 import tomllib
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Final, TypeAlias
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+
+from msgspec import Struct
 
 from remit.language.files import with_values
 from remit.language.phrases import Phrases
@@ -25,8 +26,7 @@ _GERMAN: Final = "er"  # "Bangkoker Zeit"
 Found: TypeAlias = tuple[str | None, int]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _ZoneWords:
+class _ZoneWords(Struct, frozen=True, eq=False):
     """What `zones.toml` says."""
 
     zones: Phrases[str]

@@ -4,9 +4,11 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit import gate
 from remit.gate import Objection, Why, eye, pair
@@ -53,8 +55,7 @@ _LED: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class To:
+class To(Struct, frozen=True):
     """Who gets a text, and where."""
 
     name: str
@@ -62,8 +63,7 @@ class To:
     address: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(Struct, frozen=True):
     """A text of a task that ended, as it went or would have gone."""
 
     to: To
@@ -72,8 +72,7 @@ class Sent:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
+class Opened(Struct, frozen=True, kw_only=True):
     id: str
     kind: Kind
     task: Task

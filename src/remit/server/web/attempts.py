@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.model.event import Event, Kind
 from remit.model.ids import TaskId
@@ -25,8 +27,7 @@ LONG: Final = 4000  # events of a task that are looked at for its attempts
 _DELIVERABLE: Final = re.compile(r"<deliverable>(.*?)</deliverable>", re.DOTALL | re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class Attempt(Struct, frozen=True, kw_only=True):
     """One run, told for the owner. `n` counts from 1 and is in the address of the page."""
 
     n: int
@@ -98,8 +99,7 @@ def calls_of(tx: Tx, task: Task) -> dict[str, list[Called]]:
 # Two of them side by side ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(Struct, frozen=True):
     """One attempt as it is held against another."""
 
     task: Task
@@ -113,8 +113,7 @@ class Side:
         return f"Attempt {self.attempt.n}"
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(Struct, frozen=True):
     """A step of either attempt; one side may lack it."""
 
     label: str
@@ -128,8 +127,7 @@ class Pair:
         return self.before.kind != self.after.kind
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(Struct, frozen=True):
     before: Side
     after: Side
     words: Changes

@@ -1,10 +1,11 @@
 """One thing done to many tasks: what would happen is shown first, then it is done."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Annotated, Final, Literal, cast
 
+from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import BeforeValidator, Field
 
 from remit.model.codec import Json, JsonMap, stamp, text_of
@@ -38,8 +39,7 @@ class Chosen(Body):
     sure: Annotated[str, Field(max_length=10)] = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Verb:
+class Verb(Struct, frozen=True):
     ask: str  # of so many tasks
     button: str
     past: str

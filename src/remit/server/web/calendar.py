@@ -2,11 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta, tzinfo
 from enum import StrEnum
 from itertools import groupby
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.errors import BadInput
 
@@ -24,8 +26,7 @@ class Span(StrEnum):
     MONTH = "month"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class Mark(Struct, frozen=True, kw_only=True):
     """One thing at one time: planned, or how it ended."""
 
     at: datetime  # on the owner's clock
@@ -53,8 +54,7 @@ class Mark:
         return f"from the calendar {self.calendar}{change}"
 
 
-@dataclass(frozen=True, slots=True)
-class Day:
+class Day(Struct, frozen=True):
     on: date
     marks: tuple[Mark, ...]
     is_today: bool
@@ -62,15 +62,13 @@ class Day:
     more: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Hour:
+class Hour(Struct, frozen=True):
     at: int
     days: tuple[tuple[Mark, ...], ...]
     is_now: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Sheet:
+class Sheet(Struct, frozen=True):
     """Which days are shown, and where the days before and after are."""
 
     span: Span

@@ -4,9 +4,10 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.contract import (
     DEFERRED,
@@ -32,8 +33,7 @@ DASHBOARD: Final = "dashboard"
 _MARKS: Final = re.compile(r"^#{1,6} |[*`]{1,3}(?=\S)|(?<=\S)[*`]{1,3}", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Chip:
+class Chip(Struct, frozen=True):
     """A small word about a task, with why it holds."""
 
     word: str
@@ -59,8 +59,7 @@ def chips(task: Task) -> tuple[Chip, ...]:
 # Work ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(Struct, frozen=True):
     item: Item
     kind: str
     icon: str
@@ -116,8 +115,7 @@ def _aloud(happened: Sequence[Event]) -> str:
 # Delivery -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
+class Card(Struct, frozen=True, kw_only=True):
     """One delivery: where it goes, how it stands, and the exact text."""
 
     id: str
@@ -144,8 +142,7 @@ class Card:
         return self.text.strip() != self.first
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where the cards are drawn: who works there, whose clock it is, what channels are called."""
 
     agent: str
@@ -269,8 +266,7 @@ def called(channels: Mapping[str, Chosen]) -> dict[str, str]:
 # Contract -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     activity: str
     description: str
     kind: str
@@ -281,8 +277,7 @@ class Row:
     pattern: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     rows: tuple[Row, ...]
     since: str  # who made it
     kind: str

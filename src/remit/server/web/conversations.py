@@ -1,10 +1,10 @@
 """Conversations: the list, one of them with its turns and tasks, and the box to speak into."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Final
 
+from msgspec import Struct
 from pydantic import Field
 
 from remit.converse.talk import MOST_SAID, MOST_TITLE, checked_title
@@ -46,8 +46,7 @@ class NewName(Body):
     title: Annotated[str, Field(max_length=MOST_TITLE)] = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     """A turn as it is drawn."""
 
     turn: Turn
@@ -72,24 +71,21 @@ class Said:
         return list(found) if isinstance(found, list) else []
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """Something that the owner said about the work, and what he was asked, if he was."""
 
     text: str
     asked: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Begun:
+class Begun(Struct, frozen=True):
     """A conversation in the list, and what was said in it last."""
 
     talk: Conversation
     last: str
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
+class Room(Struct, frozen=True):
     """One conversation with all that its page shows."""
 
     talk: Conversation

@@ -1,10 +1,10 @@
 """The inbox: what waits for the owner, one thing opened beside the list, and his answers to it."""
 
 import json
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Annotated, Final, Literal
 
+from msgspec.structs import replace
 from pydantic import Field
 
 from remit.errors import AlreadyDecided, BadInput, Conflict

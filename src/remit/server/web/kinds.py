@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.review import (
     CARD,
@@ -49,8 +50,7 @@ class Kind(StrEnum):
     FIX = "fix"  # a task that failed
 
 
-@dataclass(frozen=True, slots=True)
-class Act:
+class Act(Struct, frozen=True):
     """One way to answer. `asks` is what is asked before it is sent, if anything."""
 
     answer: str
@@ -62,8 +62,7 @@ class Act:
     danger: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Sort:
+class Sort(Struct, frozen=True):
     """How a kind of question looks and is answered; the first answer is the one that is meant."""
 
     icon: str

@@ -4,9 +4,10 @@ It ran, it waited for the owner, it is planned: the amber bar shows how long a t
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.review import Review
 from remit.model.run import Run
@@ -20,16 +21,14 @@ WIDTH: Final = 150  # points; the line of now stands at three quarters
 _LEAST: Final = 4.0
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(Struct, frozen=True):
     x: float
     width: float
     kind: str  # the colour: run, you, ok, bad, idle, plan
     planned: bool = False  # hatched: it has not happened
 
 
-@dataclass(frozen=True, slots=True)
-class Lane:
+class Lane(Struct, frozen=True):
     bars: tuple[Bar, ...]
     says: str  # the same in words
 

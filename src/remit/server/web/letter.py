@@ -7,10 +7,10 @@ first, as the courier does it, and the gate says now what it would say then.
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from remit import gate
 from remit.deliver import letter_head, letter_text, webhook
@@ -33,8 +33,7 @@ _BLOCKS: Final = re.compile(r"^(?:#{1,6}\s|```|\s*[-+]\s+\S|\|.*\|)", re.MULTILI
 _MOST: Final = 100_000  # where the channel is not there any more
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(Struct, frozen=True):
     """A channel as a page calls it."""
 
     name: str
@@ -44,8 +43,7 @@ class Way:
     by: str  # the same in a sentence: sent by email
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
+class Remark(Struct, frozen=True):
     """What is to be said of a text before it goes: fine, worth knowing, or in its way."""
 
     kind: str  # ok, plan, bad
@@ -53,8 +51,7 @@ class Remark:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(Struct, frozen=True):
     """A text as its reader will see it."""
 
     way: Way

@@ -5,10 +5,12 @@ of ten thousand begins with the three that matter.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.model.ids import TaskId
 from remit.model.status import ACTIVE, TERMINAL, Status
@@ -38,8 +40,7 @@ class Grouped(StrEnum):
     SERIES = "series"
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """What the address says."""
 
     q: str = ""
@@ -58,8 +59,7 @@ class Shown:
         return self.href(q=line.changed(self.q, {key: text}))
 
 
-@dataclass(frozen=True, slots=True)
-class Tab:
+class Tab(Struct, frozen=True):
     label: str
     href: str
     count: int
@@ -67,8 +67,7 @@ class Tab:
     current: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """Rows under a head; without a title there is none."""
 
     title: str
@@ -77,8 +76,7 @@ class Section:
     href: str = ""  # where all of them are, if these are not
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Struct, frozen=True):
     sections: Sequence[Section]
     next: str | None  # where the last section goes on
     count: Count
@@ -86,8 +84,7 @@ class Listing:
     newest: Sequence[TaskId]  # so that the page knows which new ones belong into it
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(Struct, frozen=True):
     """A section before it is read."""
 
     title: str

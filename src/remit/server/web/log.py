@@ -1,7 +1,8 @@
 """A task's log, a page at a time: filtered and searched on the server, over all of it."""
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from remit.journal import transcript
 from remit.model.event import Event
@@ -18,8 +19,7 @@ CAP: Final = 5000  # lines that a browser keeps, and events that one search goes
 _SCAN: Final = 500
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class Wanted(Struct, frozen=True, kw_only=True):
     """Which lines: after or before a place, of one kind, with some words in them."""
 
     after: int = 0
@@ -28,8 +28,7 @@ class Wanted:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """Lines in their order; `first` and `last` are what was looked through, found or not."""
 
     lines: tuple[Line, ...]

@@ -6,12 +6,12 @@ through, which fetches nothing and shows a picture as a link; everything else is
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final
 
 import nh3
 from markupsafe import Markup, escape
+from msgspec import Struct
 
 from remit.deliver import letter_html
 
@@ -47,8 +47,7 @@ _MARKS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(Struct, frozen=True):
     """What an edit changed, to look at, and in how many places."""
 
     html: Markup

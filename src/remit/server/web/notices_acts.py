@@ -2,9 +2,9 @@
 
 import asyncio
 import os
-from dataclasses import replace
 from typing import Annotated, Final
 
+from msgspec.structs import replace
 from pydantic import BeforeValidator, Field
 
 from remit.errors import BadInput

@@ -1,8 +1,9 @@
 """The notices part of the settings page: a grid of kinds and ways, and what was told lately."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from remit.deliver.push import NEEDS
 from remit.model.notice import CONVERSATION, DIGEST, KINDS, PUSH, News, Notice, State
@@ -31,8 +32,7 @@ _STATES: Final[Mapping[State, tuple[str, str, str]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """A row of the grid."""
 
     name: str
@@ -42,8 +42,7 @@ class Kind:
     urgent: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """Something that was told, or waits to be."""
 
     notice: Notice

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 MOST_LINES: Final = 3_000  # of all files; the folder has the rest
 MOST_OF_FILE: Final = 800
@@ -20,14 +21,12 @@ _HEADS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     kind: str  # ins, del, hunk or same
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class File:
+class File(Struct, frozen=True):
     """What became of one file; `left` is how many lines of it are not shown."""
 
     path: str
@@ -38,8 +37,7 @@ class File:
     left: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Patch:
+class Patch(Struct, frozen=True):
     files: tuple[File, ...]
     cut: bool  # whether more was changed than is shown
 

@@ -4,9 +4,10 @@ The same row is drawn when the page is loaded and when an event says that it cha
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from typing import Final
+
+from msgspec import Struct, field
 
 from remit.errors import NotFound
 from remit.model import rhythm
@@ -33,14 +34,12 @@ _NAMES: Final = {
 _NEEDS_YOU: Final = words.State("you", "Needs you", "you")
 
 
-@dataclass(frozen=True, slots=True)
-class Chip:
+class Chip(Struct, frozen=True):
     icon: str
     word: str
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     task: Task
     state: words.State
     sub: str
@@ -50,8 +49,7 @@ class Row:
     at: datetime  # what its last column tells: when it changed, or when it will run
 
 
-@dataclass(frozen=True, slots=True)
-class _About:
+class _About(Struct, frozen=True):
     """What else is known of a task, as far as its row needs it."""
 
     runs: Sequence[Run] = ()
@@ -61,8 +59,7 @@ class _About:
     series: Series | None = None
 
 
-@dataclass(slots=True)
-class _Known:
+class _Known(Struct):
     """Each series is read once for a page."""
 
     series: dict[SeriesId, Series | None] = field(default_factory=dict)

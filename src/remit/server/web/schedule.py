@@ -1,11 +1,11 @@
 """The schedule: everything that is planned, what became of it, and the series behind it."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from itertools import islice, takewhile
 from typing import Annotated, Final
 
+from msgspec import Struct
 from pydantic import Field
 
 from remit.errors import BadInput, NotFound
@@ -45,8 +45,7 @@ class Moved(AtSlot):
     to: Annotated[str, Field(max_length=40)]
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """A run to come: when, and whether the clocks are changed before then."""
 
     at: datetime
@@ -56,8 +55,7 @@ class Run:
     skipped: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Rhythm:
+class Rhythm(Struct, frozen=True):
     """A series, as the margin shows it."""
 
     series: Series

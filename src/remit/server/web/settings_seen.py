@@ -4,9 +4,10 @@ import asyncio
 import os
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from remit import __version__
 from remit.brain import choose, local
@@ -30,8 +31,7 @@ from remit.wiring.keys import keys_of
 FILE: Final = "settings.toml"
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """Something that the file rules: what it is, how it stands, and where it is changed."""
 
     label: str
@@ -39,8 +39,7 @@ class Fact:
     where: str = ""  # the table of settings.toml
 
 
-@dataclass(frozen=True, slots=True)
-class Mind:
+class Mind(Struct, frozen=True):
     """What thinks, in a sentence, and what each role is given."""
 
     kind: str
@@ -50,8 +49,7 @@ class Mind:
     budget: tuple[Fact, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class Way(Struct, frozen=True, kw_only=True):
     """A channel: what it promises and whether it can be used."""
 
     name: str
@@ -67,8 +65,7 @@ class Way:
     own: bool = False  # Remit's own; there is nothing to test
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(Struct, frozen=True):
     """A test of a channel, as far as it is."""
 
     task: Task
@@ -232,8 +229,8 @@ def rules(settings: Settings) -> tuple[Fact, ...]:
 
 def tools(settings: Settings) -> tuple[Fact, ...]:
     own = [
-        Fact(each.name, str(getattr(settings.tools, each.name)), "tools")
-        for each in fields(settings.tools)
+        Fact(name, str(getattr(settings.tools, name)), "tools")
+        for name in settings.tools.__struct_fields__
     ]
     commands = [Fact(f"run {name}", "allow", "commands") for name in settings.commands]
     servers = [
@@ -243,8 +240,7 @@ def tools(settings: Settings) -> tuple[Fact, ...]:
     return (*own, *commands, *servers)
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     part: str
     said: str
     kind: str = "ok"

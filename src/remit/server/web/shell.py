@@ -1,11 +1,12 @@
 """What stands around every page: the way about, what waits, who works, what it cost today."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from urllib.parse import quote
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
 
 from remit.brain.budget import midnight
 from remit.model.status import Status
@@ -20,8 +21,7 @@ WORKING: Final = (Status.RUNNING, Status.VERIFYING, Status.DELIVERING)
 _MOST: Final = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """A list of tasks that has a name and a place in the margin."""
 
     name: str
@@ -31,14 +31,12 @@ class View:
     key: str = ""  # what the socket calls its number
 
 
-@dataclass(frozen=True, slots=True)
-class Next:
+class Next(Struct, frozen=True):
     title: str
     at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shell:
+class Shell(Struct, frozen=True, kw_only=True):
     agent: str
     owner: str
     now: datetime  # on the owner's clock
@@ -105,8 +103,7 @@ async def around(call: Call) -> Shell:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(Struct, frozen=True):
     seq: int
     waiting: int
     working: int

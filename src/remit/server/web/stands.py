@@ -1,8 +1,9 @@
 """How a question stands by now: open, put off, decided and by whom, on its way, called back."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.delivery import DeliveryStatus
 from remit.model.review import Answered, Review
@@ -12,8 +13,7 @@ from remit.model.undo import Undo
 from remit.server.web import trail, words
 
 
-@dataclass(frozen=True, slots=True)
-class Stand:
+class Stand(Struct, frozen=True):
     """`left` is for how many seconds it can be called back; `back` that it was."""
 
     over: bool

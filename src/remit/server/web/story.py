@@ -1,10 +1,11 @@
 """What happened to a task, as lines that a person reads: a time, a word, a sentence."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model import deferred
 from remit.model.codec import Json, JsonMap
@@ -27,8 +28,7 @@ class Show(StrEnum):
     ERRORS = "errors"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One line of the log; `n` is its place, and its address on the page."""
 
     n: int
@@ -45,8 +45,7 @@ class Line:
         return wanted is Show.ALL or self.show is wanted or (wanted is Show.ERRORS and self.error)
 
 
-@dataclass(frozen=True, slots=True)
-class Called:
+class Called(Struct, frozen=True):
     """A tool that was used: what it is called, and whether it failed."""
 
     tool: str

@@ -1,9 +1,10 @@
 """The strip above the list: what was finished, what it cost, what comes next."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from remit.brain.budget import midnight
 from remit.server.call import Call
@@ -16,8 +17,7 @@ _LEAST: Final = 4  # one task in an hour is no tower
 _UP_NEXT: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """A piece of a bar: where it begins from above, how high it is, in which colour."""
 
     y: float
@@ -25,8 +25,7 @@ class Piece:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
+class Chart(Struct, frozen=True):
     bars: Sequence[Sequence[Piece]]
     says: str
 

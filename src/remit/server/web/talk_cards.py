@@ -1,8 +1,10 @@
 """A task as it stands in a talk: the box with its work, its delivery, its text, and what to do."""
 
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.model.conversation import Action, TaskRef
 from remit.model.delivery import Delivery, DeliveryStatus
@@ -23,8 +25,7 @@ MOST_QUOTED: Final = 1_200  # characters; a longer text is opened, not approved 
 _SIMPLE: Final = frozenset({Answered.APPROVE})  # what one click may say
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One item of work, or one way out: how it stands, and what it is."""
 
     kind: str
@@ -33,8 +34,7 @@ class Line:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
+class Card(Struct, frozen=True, kw_only=True):
     """`asked` and `acts` are what waits for the owner; `brief` is a task that needs no work."""
 
     task: Task

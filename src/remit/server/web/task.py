@@ -1,9 +1,10 @@
 """The page of one task: the work, where the result goes, how it is proven, what happened."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from remit.errors import NotFound
 from remit.journal import tries
@@ -48,8 +49,7 @@ _ALIKE: Final = 4
 _MOST_CHILDREN: Final = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """Everything that the store knows of a task."""
 
     task: Task
@@ -67,8 +67,7 @@ class Found:
     tries: Tries
 
 
-@dataclass(frozen=True, slots=True)
-class Meter:
+class Meter(Struct, frozen=True):
     """What it cost, and of how much."""
 
     cents: int

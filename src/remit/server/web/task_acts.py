@@ -1,9 +1,9 @@
 """What the owner may do to a task from its page: each is a plain form, and then the page again."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import Annotated, Final, TypeAlias
 
+from msgspec.structs import replace
 from pydantic import Field
 
 from remit.errors import Conflict

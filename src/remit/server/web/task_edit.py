@@ -1,9 +1,9 @@
 """To change a task that has not begun; who changes what has moved on meanwhile is told so."""
 
-from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Final
 
+from msgspec.structs import replace
 from pydantic import BeforeValidator, Field
 
 from remit.errors import BadInput, Changed, Conflict

@@ -1,7 +1,8 @@
 """The list of tasks: found by a line of words, live, and acted upon in bulk."""
 
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from remit.errors import BadInput, NotFound
 from remit.model import ids

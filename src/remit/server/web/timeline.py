@@ -1,9 +1,10 @@
 """One attempt as bars on a line of time: what was done when, and how long it took."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.event import Event, Kind
 from remit.model.specialist import Ended
@@ -19,8 +20,7 @@ _ROOM: Final = 14.0  # percent that they need there
 _THINNEST: Final = 0.4  # percent
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(Struct, frozen=True):
     """A piece of work: from when to when, and how it went."""
 
     label: str
@@ -33,8 +33,7 @@ class Bar:
         return span(self.ended - self.began)
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
+class Drawn(Struct, frozen=True):
     """A bar with its place in percent of the whole width."""
 
     bar: Bar
@@ -54,8 +53,7 @@ class Drawn:
         return self.x if self.side == "before" else self.x + self.width
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
+class Chart(Struct, frozen=True):
     rows: tuple[Drawn, ...]
     marks: tuple[tuple[float, str], ...]  # percent, and what stands there
     left_out: int

@@ -1,9 +1,10 @@
 """How a task came to where it stands: what was done, when, how long it took, what it cost."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from remit.gate import OPEN
 from remit.model.codec import Json
@@ -32,16 +33,14 @@ _SETTLED: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     kind: str
     icon: str
     words: str
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Trail:
+class Trail(Struct, frozen=True):
     lines: tuple[Line, ...]
     took: timedelta
     calls: int

@@ -1,15 +1,15 @@
 """Who tried a piece of work, for the pages: one line for each try, so that they can be compared."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.specialist import Attempt, Ended
 
 
-@dataclass(frozen=True, slots=True)
-class Try:
+class Try(Struct, frozen=True):
     n: int
     agent: str
     kind: str

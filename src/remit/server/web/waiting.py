@@ -2,9 +2,10 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.contract import ContractType, Result
 from remit.model.group import Group
@@ -27,8 +28,7 @@ _CHIPS: Final = 3
 _LAST: Final = 5  # events of a task; how it ended is among them
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class Row(Struct, frozen=True, kw_only=True):
     id: str  # of the review, or of a task that ended
     task_id: TaskId | None = None
     colour: str
@@ -46,8 +46,7 @@ class Row:
         return self.elsewhere or f"/inbox/{self.id}"
 
 
-@dataclass(frozen=True, slots=True)
-class Heap:
+class Heap(Struct, frozen=True):
     """One of the groups, with how many there are in all."""
 
     word: str
@@ -55,8 +54,7 @@ class Heap:
     rows: tuple[Row, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     heaps: tuple[Heap, ...]
     later: tuple[Row, ...]
     needs: Needs
@@ -105,8 +103,7 @@ def verified(task: Task) -> str:
     return NOT_VERIFIED if advisory else ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(Struct, frozen=True):
     needs: Needs
     decide: Sequence[Waiting]
     locked: Sequence[Waiting]

@@ -1,16 +1,16 @@
 """What the pages call things: states, channels, sources, money and time."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from remit.model.plan import Item, ItemStatus
 from remit.model.status import Reason, Status
 from remit.model.task import SourceKind, Task
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """A status is icon, word and colour, never colour alone."""
 
     kind: str  # the colour: you, run, ok, bad, plan, idle

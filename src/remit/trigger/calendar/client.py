@@ -13,6 +13,7 @@ from typing import Final, TypeAlias
 from urllib.parse import urljoin, urlsplit
 
 import httpx2
+from msgspec import Struct
 
 from remit.errors import Permanent, Transient
 from remit.trigger.calendar import xml
@@ -74,8 +75,7 @@ class Place:
     password: Password = field(default=lambda: "", repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Calendar:
+class Calendar(Struct, frozen=True):
     """A calendar that was found on a server."""
 
     path: str
@@ -83,8 +83,7 @@ class Calendar:
     kinds: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(Struct, frozen=True):
     """What is new since a token. `whole` says that it lists everything there is."""
 
     token: str
@@ -93,8 +92,7 @@ class Changes:
     whole: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
+class Resource(Struct, frozen=True):
     path: str
     etag: str
     body: str

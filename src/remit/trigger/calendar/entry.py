@@ -1,8 +1,10 @@
 """One event or to-do as it is written: its start, its length, its rules, and what it changes."""
 
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, tzinfo
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.trigger.calendar import rules, values
 from remit.trigger.calendar.lines import Component, Line
@@ -15,8 +17,7 @@ _ONE_DAY: Final = Span(days=1)
 _KINDS: Final = {"VEVENT": Kind.EVENT, "VTODO": Kind.TODO}
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     uid: str
     kind: Kind
     start: Stamp

@@ -6,10 +6,12 @@ Whatever breaks is a sentence about that one resource; the others go on.
 import asyncio
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 from typing import Final, TypeAlias
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.model.task import Taint
 from remit.store.calendars import Resource
@@ -27,8 +29,7 @@ _FARTHEST: Final = timedelta(days=90)  # so long may Remit have been away
 _SEVERAL: Final = "It holds more than one event; a calendar keeps each in a file of its own."
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(Struct, frozen=True):
     """How the owner reads calendars: his zone, his hour for whole days, his addresses."""
 
     zone: ZoneInfo

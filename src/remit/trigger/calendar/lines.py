@@ -7,8 +7,9 @@ frames do not close is refused whole: the line that is missing may be the one th
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from remit.trigger.calendar.words import MEGABYTE, Limits, Unfit
 
@@ -22,16 +23,14 @@ _DEEPEST: Final = 8
 _MOST_LINES: Final = 5_000  # of one component
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One property: its value as written, and its parameters with names in capitals."""
 
     value: str
     params: dict[str, str]
 
 
-@dataclass(slots=True)
-class Component:
+class Component(Struct):
     """A frame and its properties by name; zones keep their rules inside."""
 
     name: str

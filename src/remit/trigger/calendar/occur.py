@@ -6,10 +6,11 @@ at times nobody wrote. Everything else in the calendar goes on.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, time
 from typing import Final
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
 
 from remit.trigger.calendar import entry, lines, series
 from remit.trigger.calendar.lines import Component
@@ -58,8 +59,7 @@ def slots(
     return Expansion(tuple(found), tuple(refused), budget.spent)
 
 
-@dataclass(frozen=True, slots=True)
-class _Thing:
+class _Thing(Struct, frozen=True):
     """All components that share a UID."""
 
     uid: str

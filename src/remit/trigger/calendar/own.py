@@ -11,9 +11,10 @@ import signal
 import socket
 import sys
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from remit.errors import Failed, Permanent
 from remit.system.files import PRIVATE, write_atomic
@@ -35,8 +36,7 @@ wait "$child"
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Own:
+class Own(Struct, frozen=True):
     """Where it lies, where it listens, and what opens it."""
 
     folder: Path

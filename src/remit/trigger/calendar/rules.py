@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.model.rrule import Freq, Weekday
 from remit.trigger.calendar.words import Limits, Unfit
@@ -25,8 +27,7 @@ _FORBIDDEN: Final[Mapping[str, frozenset[Freq]]] = {
 _NTH_DAYS: Final = (Freq.MONTHLY, Freq.YEARLY)
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     freq: Freq
     interval: int = 1
     count: int | None = None

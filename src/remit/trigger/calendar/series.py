@@ -5,10 +5,12 @@ and when it and all that follow are moved.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta, tzinfo
 from typing import Final
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.trigger.calendar import guards, recur, values
 from remit.trigger.calendar.entry import Entry, end_of, measure
@@ -23,8 +25,7 @@ _NONE: Final = timedelta(0)
 _MIDNIGHT: Final = time()
 
 
-@dataclass(frozen=True, slots=True)
-class Home:
+class Home(Struct, frozen=True):
     """What expansion stands on: the window, the owner's zone and morning, and what may be spent."""
 
     window: Window
@@ -34,8 +35,7 @@ class Home:
     budget: Budget
 
 
-@dataclass(frozen=True, slots=True)
-class Occurrence:
+class Occurrence(Struct, frozen=True):
     entry: Entry
     key: str
     start: datetime
@@ -43,8 +43,7 @@ class Occurrence:
     flags: frozenset[Flag]
 
 
-@dataclass(frozen=True, slots=True)
-class _Origin:
+class _Origin(Struct, frozen=True):
     """Where a rule or a date puts an occurrence, before any change of it."""
 
     wall: datetime
@@ -236,8 +235,7 @@ def _key(start: Stamp, origin: _Origin) -> str:
 # Changes ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Onward:
+class _Onward(Struct, frozen=True):
     """A change of an occurrence and of all that follow it."""
 
     since: datetime

@@ -1,9 +1,10 @@
 """The values of a calendar's lines: dates and times, spans, periods and texts."""
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
+
+from msgspec import Struct
 
 from remit.trigger.calendar.lines import Line
 from remit.trigger.calendar.words import Unfit
@@ -20,8 +21,7 @@ _ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
 _LAST_SECOND: Final = 59
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(Struct, frozen=True):
     """A date, or a time on a wall; without a zone it floats."""
 
     wall: datetime  # naive; midnight for a date
@@ -32,8 +32,7 @@ class Stamp:
         return f"{self.wall:%Y-%m-%d}" if self.day else f"{self.wall:%Y-%m-%d %H:%M}"
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """A length: whole days on the wall, and the rest by the second."""
 
     days: int = 0
@@ -78,8 +77,7 @@ def span(text: str) -> Span:
     return Span(int(weeks) * 7 + int(days), rest)
 
 
-@dataclass(frozen=True, slots=True)
-class Extra:
+class Extra(Struct, frozen=True):
     """An RDATE: one more start, and its own end if it was written as a period."""
 
     start: Stamp

@@ -9,9 +9,10 @@ are written down as skipped. What is to happen instead, the settings say.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from remit.errors import BadInput, Failed, StoreTrouble
 from remit.model.ids import Ids
@@ -46,8 +47,7 @@ _PAGE: Final = 200  # resources that are read and written down together
 _PLAIN: Final = Schedule()
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
+class Account(Struct, frozen=True):
     """A server, which of its calendars start work, and whether they hold the owner's own words."""
 
     place: Place
@@ -323,8 +323,7 @@ class Watch:
         await self._db.write(occurrences.give, each, task.id, now, keeps=keeps)
 
 
-@dataclass(frozen=True, slots=True)
-class Plugs:
+class Plugs(Struct, frozen=True):
     """What a watch is joined to: how events are read, where cues go, what missed ones become."""
 
     reader: Reader

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 MEGABYTE: Final = 1 << 20
 
@@ -40,16 +41,14 @@ class Flag(StrEnum):
 IDLE: Final = frozenset({Flag.CANCELLED, Flag.COMPLETED})
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(Struct, frozen=True):
     """From `since` to before `until`; both with a zone."""
 
     since: datetime
     until: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """How much is read and tried before a calendar, or one thing in it, is refused."""
 
     bytes: int = 16 * MEGABYTE
@@ -63,8 +62,7 @@ class Limits:
     all_steps: int = 5_000_000  # tried for the whole calendar
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(Struct, frozen=True):
     """One planned start.
 
     `key` tells the occurrences of one `uid` apart and outlives a rename or a move: it is '' for
@@ -84,16 +82,14 @@ class Slot:
     kind: Kind
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """Why nothing of this UID starts; without a UID, why nothing of the whole calendar does."""
 
     uid: str
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Expansion:
+class Expansion(Struct, frozen=True):
     """The slots in order of start, what was refused, and how many steps were tried for it."""
 
     slots: tuple[Slot, ...]

@@ -1,6 +1,5 @@
 """What CalDAV servers say in XML, read as hostile: no entities, no more of it than we can hold."""
 
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 from xml.etree.ElementTree import Element, ParseError
@@ -8,6 +7,7 @@ from xml.sax.saxutils import escape
 
 from defusedxml import DefusedXmlException  # type: ignore[import-untyped]
 from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
+from msgspec import Struct
 
 from remit.errors import Permanent
 
@@ -21,8 +21,7 @@ _PATH_SAFE: Final = ":@!$&'()*+,;=-._~"
 _NAMES: Final = 'xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"'
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     """What a multistatus says of one address."""
 
     path: str

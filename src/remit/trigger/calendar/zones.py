@@ -10,10 +10,11 @@ says: 02:30 is 03:30 that day. One that comes twice is its first.
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final, Literal
 from zoneinfo import ZoneInfo
+
+from msgspec import Struct
 
 from remit.trigger.calendar import recur, rules
 from remit.trigger.calendar.lines import Component
@@ -101,8 +102,7 @@ def _windows() -> Mapping[str, str]:
 # A zone that the file describes -------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Onset:
+class _Onset(Struct, frozen=True):
     """From an instant on, in naive UTC, clocks show another offset."""
 
     at: datetime

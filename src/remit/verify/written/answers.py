@@ -8,8 +8,9 @@ here is a text in which every sentence belongs to the other items, and none to t
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from remit.language.files import words_in_all
 from remit.model.contract import NOT_DECIDED, Criterion, Evidence, Finding, Result
@@ -36,8 +37,7 @@ _TWO: Final = 2
 _LEAST_ROOM: Final = 4  # words of a sentence that could be an answer
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
+class _Item(Struct, frozen=True):
     number: int
     text: str
     topics: Sequence[Topic]

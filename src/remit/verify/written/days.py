@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import date
 from typing import Final
+
+from msgspec import Struct
 
 from remit.verify.written.wording import fold
 
@@ -49,8 +50,7 @@ _LAST_DAY: Final = 31
 _LAST_MONTH: Final = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Day:
+class Day(Struct, frozen=True):
     """A date, or as much of one as was said."""
 
     year: int | None

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from remit.verify.written import clocks, days, numbers, places
 from remit.verify.written.days import Day
@@ -11,57 +12,49 @@ from remit.verify.written.numbers import Number
 from remit.verify.written.wording import fold
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     said: str
     at: int
     address: str
 
 
-@dataclass(frozen=True, slots=True)
-class Mail:
+class Mail(Struct, frozen=True):
     said: str
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Phone:
+class Phone(Struct, frozen=True):
     said: str
     at: int
     digits: str
 
 
-@dataclass(frozen=True, slots=True)
-class Dated:
+class Dated(Struct, frozen=True):
     said: str
     at: int
     meant: tuple[Day, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Timed:
+class Timed(Struct, frozen=True):
     said: str
     at: int
     minutes: tuple[int, ...]  # of the day
 
 
-@dataclass(frozen=True, slots=True)
-class Lasting:
+class Lasting(Struct, frozen=True):
     said: str
     at: int
     minutes: int
 
 
-@dataclass(frozen=True, slots=True)
-class Amount:
+class Amount(Struct, frozen=True):
     said: str
     at: int
     number: Number
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(Struct, frozen=True):
     """A number in three parts or more, which counts nothing: 4.2.0."""
 
     said: str

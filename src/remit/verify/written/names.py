@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from remit.language.files import words_in_all
 from remit.verify.written.language import likely_language
@@ -15,8 +16,7 @@ _FULL: Final = 2  # words of a full name
 _PLACES: Final = frozenset(["in", "at", "to", "from", "near", "en", "desde", "hacia"])
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(Struct, frozen=True):
     words: tuple[str, ...]  # as they are written
     before: str  # the word before it, folded
     first: bool  # whether it begins a sentence

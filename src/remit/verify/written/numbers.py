@@ -6,8 +6,9 @@ So a number has all the values that it may mean.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from remit.language.numbers import NUMBER_WORDS
 from remit.verify.written.wording import fold, words
@@ -61,8 +62,7 @@ class Value(NamedTuple):
     grain: float
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(Struct, frozen=True):
     """A number as it stands in a text: what it may mean, and of what."""
 
     values: tuple[Value, ...]

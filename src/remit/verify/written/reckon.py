@@ -6,9 +6,10 @@ figures that the text itself tells: among all that was ever read, any number cou
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, islice, permutations
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from remit.verify.written.figures import Amount, Figure, figures
 from remit.verify.written.numbers import Value, spelled
@@ -114,8 +115,7 @@ def told(amounts: Sequence[Amount], text: str) -> list[Told]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class Basis:
+class Basis(Struct, frozen=True):
     """What can be reckoned with: what the text tells, how many of something, and what was read."""
 
     known: Sequence[Told]

@@ -5,8 +5,9 @@ What contradicts the request fails. What code cannot decide is not verified: a c
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from remit.language.files import words_in_all
 from remit.model.contract import NOT_DECIDED, Criterion, Evidence, Finding, Result
@@ -20,8 +21,7 @@ _ABOUT_SENDING: Final = frozenset({Became.TIME, Became.CONSTRAINT})
 _SHOWN: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """A request beside a text. `facts` is the request without when and how to send."""
 
     request: str

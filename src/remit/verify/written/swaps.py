@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations, islice
 from typing import Final
+
+from msgspec import Struct
 
 from remit.language.files import words_in_all
 from remit.verify.written.facts import agree, same_kind
@@ -17,8 +18,7 @@ _MOST_FIGURES: Final = 60  # of a text
 _MOST_PLACES: Final = 4  # of one figure in the sources
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(Struct, frozen=True):
     figure: Figure
     labels: frozenset[str]  # of the clause that it stands in
     clause: int

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
+
+from msgspec import Struct
 
 from remit.language.numbers import NUMBER_WORDS
 from remit.verify.written.figures import Amount, Dated, Figure, Lasting, Mail, Page, Phone, Timed
@@ -12,8 +13,7 @@ from remit.verify.written.wording import STOP, fold, words
 Seen: TypeAlias = Callable[["Answer"], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """A text with its figures; `folded` is in small letters without accents."""
 
     text: str
@@ -37,8 +37,7 @@ class Answer:
         return re.search(rf"\b(?:{pattern})", self.folded) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Topic:
+class Topic(Struct, frozen=True):
     name: str
     asked: re.Pattern[str]
     seen: Seen

@@ -3,8 +3,9 @@
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from remit.language.files import words_in_all
 
@@ -31,8 +32,7 @@ _ENDINGS: Final = _ALL_ENDINGS.split()
 _LEAST_STEM: Final = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One entry of a list: how deep it stands, its number if it has one, and what it says."""
 
     depth: int
