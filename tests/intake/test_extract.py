@@ -143,6 +143,12 @@ def test_do_not_forget_is_a_yes(text: str) -> None:
         ("I'm tired today.", Talk.STATEMENT),
         ("Stop sending me the digest", Talk.CONTROL),
         ("", Talk.CHATTER),
+        ("text Anna that I'm late. scratch that", Talk.TAKEN_BACK),
+        ("schreib Anna „bis gleich“. Vergiss es", Talk.TAKEN_BACK),
+        ("remind me at 5 to call mum. never mind", Talk.TAKEN_BACK),
+        ("don't text Bob", Talk.FORBIDDEN),
+        ("schreib Anna nichts", Talk.FORBIDDEN),
+        ("no le escribas a Anna", Talk.FORBIDDEN),
     ],
 )
 def test_talk_makes_no_task(text: str, sort: Talk) -> None:

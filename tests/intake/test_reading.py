@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from remit.intake.exam.labelled import (
     NOW,
     ZONE,
-    LabelledMessage,
     exam_book,
     parse_messages,
     public_messages,
@@ -71,12 +70,16 @@ def test_there_are_enough_messages_and_no_two_are_alike() -> None:
     assert sum(each.sort == "trap" for each in EVERY) >= 100
 
 
-@pytest.mark.parametrize("message", public_messages(), ids=lambda each: each.id)
-async def test_nothing_reaches_anybody_who_must_not_get_it(message: LabelledMessage) -> None:
-    reading = await by_model(message.text, perfect(message))
-    both = (by_code(message.text), reading)
+async def test_nothing_reaches_anybody_who_must_not_get_it() -> None:
+    reached = [
+        each.id
+        for each in EVERY
+        if not each.reaches
+        for read in (by_code(each.text), await by_model(each.text, perfect(each)))
+        if acts_on_others(read, each.text)
+    ]
 
-    assert message.reaches or not any(acts_on_others(each, message.text) for each in both)
+    assert reached == []
 
 
 async def test_a_perfect_model_is_followed_with_few_questions() -> None:
@@ -90,7 +93,7 @@ async def test_without_a_model_nothing_dangerous_is_read() -> None:
     found = await score(PlainReader(), public_messages())
 
     assert found.count(Mark.DANGEROUS) == 0
-    assert found.count(Mark.RIGHT) >= 69  # it may only rise
+    assert found.count(Mark.RIGHT) >= 141  # it may only rise
 
 
 @pytest.mark.parametrize("fault", SLOPPY)

@@ -8,6 +8,8 @@ TALK: Final = {
     "thanks": "You are welcome.",
     "greeting": "Hello. Say what is to be done, or ask what is going on.",
     "statement": "That tells something and asks for nothing, so nothing was done.",
+    "taken_back": "You took it back, so nothing is done.",
+    "forbidden": "You said not to, so nothing is sent.",
     "control": "I cannot tell which task that is about. Name it by a word of its title.",
     "chatter": "That asks for nothing to be done.",
 }

@@ -38,7 +38,10 @@ USUAL_HOURS: Final = {
     DayPart.EVENING: ClockTime(20),
     DayPart.NIGHT: ClockTime(22),
 }
-_FIRST_TALK: Final = (Talk.CONTROL, Talk.THANKS, Talk.STATEMENT, Talk.GREETING)
+_FIRST_TALK: Final = (
+    *(Talk.FORBIDDEN, Talk.TAKEN_BACK, Talk.CONTROL),
+    *(Talk.THANKS, Talk.STATEMENT, Talk.GREETING),
+)
 
 
 def extract(text: str, *, now: datetime, zone: ZoneInfo, book: Book) -> Extraction:
@@ -80,6 +83,8 @@ def _answer(groups: Sequence[UnitGroup], drafts: Sequence[Draft]) -> Talk | None
         return Talk.QUESTION
     if drafts:
         return None
+    if any(group.taken_back for group in groups):
+        sorts = [Talk.TAKEN_BACK, *(sort for sort in sorts if sort is Talk.FORBIDDEN)]
     return next((sort for sort in _FIRST_TALK if sort in sorts), Talk.CHATTER)
 
 
@@ -310,7 +315,8 @@ _DUE: Final = "When is the reminder due?"
 def _label_loose(group: UnitGroup, labels: Labels, asked: list[tuple[int, Question]]) -> None:
     """Talk is declined, what is about a task or was pasted is asked about."""
     unit = group.main
-    why = "It is ticked already." if unit.line.ticked else "It asks for no task."
+    why = "You said not to." if unit.talk is Talk.FORBIDDEN else "It asks for no task."
+    why = "It is ticked already." if unit.line.ticked else why
     why = "You took it back." if group.taken_back else why
     alone = unit.kind is UnitKind.RETRACT and group.number == 0
     declined = unit.kind in (UnitKind.TALK, UnitKind.RETRACT) and not alone

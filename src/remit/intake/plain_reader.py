@@ -6,6 +6,7 @@ a verb sends or some words hold it back, does not become the owner's instead.
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from itertools import pairwise
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -16,6 +17,7 @@ from remit.intake.extraction import Draft, Extraction
 from remit.intake.message_words import MessageWords, message_words
 from remit.intake.recipients import About, Book, Question
 from remit.intake.veto import find_veto, reaches_others
+from remit.language.order_words import order_words
 from remit.language.tokens import Kind
 from remit.model.plan import Became
 from remit.model.veto import VetoCue, VetoKind
@@ -38,7 +40,12 @@ def read_plainly(text: str, *, now: datetime, zone: ZoneInfo, book: Book) -> Ext
 def doubts_of(found: Extraction, text: str, book: Book) -> tuple[VetoCue, ...]:
     """What makes it uncertain that a text is to go to somebody, as the patterns read it."""
     message = message_words(text, book)
-    return (*_mixed(found, message), *_uncovered(found, message), *_unclear(found, message))
+    return (
+        *_mixed(found, message),
+        *_uncovered(found, message),
+        *_unclear(found, message),
+        *_composed(found, message),
+    )
 
 
 class PlainReader:
@@ -81,6 +88,22 @@ def _mixed(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
         joined = any(message.is_one_sentence(last.end, each.start) for each in sends)
         if (alone and near) or (not draft.work and joined):
             yield VetoCue(VetoKind.UNCOVERED, first.text, first.start, first.end)
+
+
+def _composed(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
+    """Words behind an order to send that may name one more person, or be the very text.
+
+    "Send Anna and Kathy the address", where nobody knows a Kathy; "mail Bob the news: we won".
+    """
+    for draft in found.tasks:
+        if not draft.work or not reaches_others(draft.deliveries):
+            continue
+        for sends, what in pairwise(draft.clauses):
+            behind = sends.became is Became.DELIVERY and what.became is Became.WORK
+            at = message.first_at(what.start)
+            text = ":" in what.text and ":" not in sends.text
+            if behind and (text or order_words().links.at(message.keys, at)):
+                yield VetoCue(VetoKind.UNCOVERED, what.text, what.start, what.end)
 
 
 def _uncovered(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:

@@ -140,4 +140,6 @@ _SORTS: Final = {
     Talk.QUESTION: "a question; ask it in a conversation",
     Talk.CONTROL: "an order about a task that exists; say it in a conversation",
     Talk.STATEMENT: "a remark",
+    Talk.TAKEN_BACK: "something that you took back yourself",
+    Talk.FORBIDDEN: "something that you said not to do",
 }

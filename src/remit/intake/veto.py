@@ -3,15 +3,17 @@
 Only code decides this, and no reading can overrule it: neither the closed patterns nor a model.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from msgspec.structs import replace
 
 from remit.intake.extraction import Draft, Extraction
-from remit.intake.message_words import message_words
+from remit.intake.message_words import MessageWords, message_words
+from remit.intake.patterns.lines import SENTENCE_ENDS
 from remit.intake.recipients import About, Book, Question
 from remit.language.cues import find_cues
+from remit.language.files import words_in_all
 from remit.language.tokens import Kind, Token
 from remit.model.delivery import Delivery
 from remit.model.plan import Became
@@ -26,9 +28,37 @@ def find_veto(text: str, book: Book) -> tuple[VetoCue, ...]:
     language = message.language
     codes = frozenset((language,) if language else ())
     cues = find_cues(message.tokens, codes, message.typed_openings, message.people)
+    cues = (*cues, *_reporting_heads(message))
     if language is not None or not _has_words(message.tokens, message.people):
         return cues
     return (*cues, VetoCue(VetoKind.LANGUAGE, text.strip()[:60], 0, len(text)))
+
+
+def _reporting_heads(message: MessageWords) -> Iterator[VetoCue]:
+    """Words before a colon that order nothing: what stands behind it may be somebody else's."""
+    start = 0
+    for at, (token, key) in enumerate(zip(message.tokens, message.keys, strict=True)):
+        if token.kind is Kind.LINE or key in SENTENCE_ENDS:
+            start = at + 1
+        elif key == ":" and _reports(message, start, at):
+            head, end = message.tokens[start].start, message.tokens[at].end
+            yield VetoCue(VetoKind.REPORTED, message.slice(start, at), head, end)
+
+
+def _reports(message: MessageWords, start: int, colon: int) -> bool:
+    rest = range(colon + 1, len(message.tokens))
+    if not rest or message.tokens[colon + 1].tight or not any(map(message.sends_at, rest)):
+        return False
+    head = [n for n in range(start, colon) if message.tokens[n].kind is Kind.WORD]
+    headings = words_in_all("words", "headings")
+    return len(head) >= _FEW_WORDS and not any(
+        n in message.people
+        or message.verb_at(n)
+        or message.time_at(n)
+        or message.is_number(n)
+        or message.keys[n] in headings
+        for n in head
+    )
 
 
 def held_back(found: Extraction, text: str, book: Book) -> Extraction:

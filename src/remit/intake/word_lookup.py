@@ -1,7 +1,6 @@
 """What begins at each word of a message: somebody's name, a verb, a channel, a time."""
 
 from functools import cache, cached_property
-from typing import Final
 
 from msgspec.structs import replace
 
@@ -20,13 +19,6 @@ from remit.language.time.words import time_words
 from remit.language.tokens import Kind, Token, is_sign, tokenize
 
 Span = tuple[int, int]
-_ENDS: Final = frozenset(".;!?")
-_PAUSES: Final = frozenset(".,;:!?-–—()…")
-_BEFORE: Final = ("addressing", "before")
-_SKIPPED: Final = ("addressing", "skipped")
-_NEAR: Final = 3
-_FAR: Final = 8
-_FEW: Final = 3
 
 
 @cache
@@ -132,6 +124,10 @@ class WordLookup:
     def _verbs(self) -> tuple[tuple[Verb, int] | None, ...]:
         table = order_words().verbs
         return tuple(table.at(self.keys, at) for at in range(len(self.keys)))
+
+    def first_at(self, place: int) -> int:
+        """The number of the first token from a character on."""
+        return next((n for n, t in enumerate(self.tokens) if t.start >= place), len(self.tokens))
 
     def channel_at(self, at: int) -> tuple[str, int] | None:
         """The channel that is named at a token: one of this house, or a kind of channel."""

@@ -7,7 +7,7 @@ a value, the value comes first: `"0: monday|mon"`.
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Final, TypeVar, cast
 
 from remit.language.phrases import Phrases
@@ -20,7 +20,7 @@ LANGUAGES: Final = ("en", "de", "es")
 @cache
 def language_file(code: str) -> Mapping[str, Mapping[str, list[str]]]:
     """Everything that one language's file says."""
-    text = files("remit.language").joinpath(f"{code}.toml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name(f"{code}.toml").read_text(encoding="utf-8")
     return cast("Mapping[str, Mapping[str, list[str]]]", tomllib.loads(text))
 
 

@@ -84,6 +84,8 @@ class Talk(StrEnum):
     QUESTION = "question"
     STATEMENT = "statement"
     CONTROL = "control"
+    TAKEN_BACK = "taken_back"  # "text Anna …. scratch that"
+    FORBIDDEN = "forbidden"  # "don't text Anna"
 
 
 class OrderWords(Struct, frozen=True, eq=False):

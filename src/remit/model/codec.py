@@ -176,7 +176,7 @@ def _record(kind: type[Struct]) -> _Read:
     # `JsonMap` names `Json`, which the module that uses it need not have imported.
     hints = get_type_hints(kind, localns={"Json": Json})
     readers = {name: _reader(hints[name]) for name in _names(kind)}
-    needed = _needed(kind)
+    needed = needed_fields(kind)
 
     def read(data: Json, at: str) -> object:
         given = _map(data, at)
@@ -189,7 +189,7 @@ def _record(kind: type[Struct]) -> _Read:
     return read
 
 
-def _needed(kind: type[Struct]) -> set[str]:
+def needed_fields(kind: type[Struct]) -> set[str]:
     """The fields without a default; `__struct_defaults__` is that of the last fields."""
     names, defaults = kind.__struct_fields__, kind.__struct_defaults__
     given = zip(reversed(names), reversed(defaults), strict=False)

@@ -13,12 +13,11 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
-
-from msgspec import Struct, field
 
 from remit.brain.scripted import ScriptedBrain
 from remit.brain.scripted import parse as script
@@ -80,7 +79,8 @@ class FrozenClock:
                 done.set_result(None)
 
 
-class Outbox(Struct):
+@dataclass
+class Outbox:
     """A channel that keeps what it was given, and answers as it was told to."""
 
     name: str = "outbox"

@@ -74,7 +74,7 @@ def read_prohibition(place: Place) -> Unit | None:
     end = split(words, max(order.end, place.body + 1), place.stop)
     kind = UnitKind.CONTROL if refers and place.start == 0 else UnitKind.TALK
     made = place.unit(kind, end, (place.body, end), Order(end, end))
-    talk = Talk.CONTROL if kind is UnitKind.CONTROL else Talk.STATEMENT
+    talk = Talk.CONTROL if kind is UnitKind.CONTROL else Talk.FORBIDDEN
     return replace(made, talk=talk, forbids=bool(refers))
 
 

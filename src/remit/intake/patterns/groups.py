@@ -83,6 +83,7 @@ _LOOSE: Final = (
     UnitKind.PASTED,
     UnitKind.RETRACT,
 )
+_TELLS: Final = (Talk.STATEMENT, Talk.FORBIDDEN)
 _FEW: Final = 4  # tokens that only change what was said before
 _SHORT: Final = 6  # tokens of an aside
 
@@ -125,8 +126,9 @@ def _look_back(unit: Unit, last: UnitGroup) -> None:
 
 
 def _last_group(groups: Sequence[UnitGroup]) -> UnitGroup | None:
-    """The group before; what is ticked in a list stands between two items of one task."""
-    return next((each for each in reversed(groups) if not each.main.line.ticked), None)
+    """The group before; a full stop, or what is ticked in a list, may stand between the two."""
+    said = (each for each in reversed(groups) if not (each.main.line.ticked or each.main.is_mark))
+    return next(said, None)
 
 
 def _belongs(unit: Unit, group: UnitGroup) -> bool:
@@ -144,7 +146,7 @@ def _is_near(unit: Unit, group: UnitGroup) -> bool:
 def _reminder_belongs(unit: Unit, group: UnitGroup) -> bool:
     """Read "…, remind me at 6": what was said before is what it is about."""
     last = group.units[-1]
-    told = last.kind is UnitKind.TALK and last.talk is Talk.STATEMENT
+    told = last.kind is UnitKind.TALK and last.talk in _TELLS
     about = group.only_works or told or group.main.kind is UnitKind.REMIND
     return unit.text is None and _is_near(unit, group) and about
 
@@ -201,7 +203,7 @@ def _as_thing(unit: Unit, before: UnitGroup | None) -> Unit:
 def _is_aside(unit: Unit, before: UnitGroup) -> bool:
     """Whether a few words behind a question or a statement ask for nothing either."""
     same_line = unit.line.number == before.units[-1].line.number
-    talk = before.main.talk in (Talk.QUESTION, Talk.STATEMENT)
+    talk = before.main.talk in (Talk.QUESTION, *_TELLS)
     alone = unit.kind is UnitKind.WORK and not unit.times and not unit.begins_with_verb
     return same_line and talk and alone and unit.end - unit.start <= _SHORT
 

@@ -13,7 +13,7 @@ from remit.language.order_words import order_words
 from remit.language.pasted import pasted_lines
 from remit.language.tokens import Kind
 
-_ENDS: Final = frozenset(".!?…;")
+SENTENCE_ENDS: Final = frozenset(".!?…;")
 _BULLETS: Final = frozenset("-*+•–·▪")
 _MOST_DIGITS: Final = 2  # of a number in a list
 
@@ -86,12 +86,16 @@ def sentence_end(words: MessageWords, at: int, end: int) -> int:
     for n in range(at, end):
         if n > at and _is_numbered(words, n):
             return n
-        if words.tokens[n].text not in _ENDS or n in words.people or _is_short(words, n, end):
+        if (
+            words.tokens[n].text not in SENTENCE_ENDS
+            or n in words.people
+            or _is_short(words, n, end)
+        ):
             continue
         if words.tokens[n].text == "…" and _corrects(words, n + 1):
             continue
         after = n + 1
-        while after < end and words.tokens[after].text in _ENDS | {")"}:
+        while after < end and words.tokens[after].text in SENTENCE_ENDS | {")"}:
             after += 1
         return after
     return end

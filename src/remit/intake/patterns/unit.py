@@ -46,6 +46,7 @@ class Unit(Struct, frozen=True):
     names_thing: bool = False  # it is sent "the report", not "it"
     forbids: bool = False  # "but don't send it"
     stranger: bool = False  # somebody is named whom nobody knows
+    is_mark: bool = False  # nothing but a full stop or its like
 
     @property
     def corrects(self) -> bool:

@@ -19,7 +19,7 @@ from remit.intake.patterns.asides import (
     read_talk,
 )
 from remit.intake.patterns.edges import behind_leads, split, without_marks, without_suffix
-from remit.intake.patterns.lines import MessageLine, message_lines, sentence_end
+from remit.intake.patterns.lines import SENTENCE_ENDS, MessageLine, message_lines, sentence_end
 from remit.intake.patterns.orders import Order, merged
 from remit.intake.patterns.reminding import (
     read_list,
@@ -67,7 +67,8 @@ def _unit(words: MessageWords, at: int, line: MessageLine) -> Unit:
     if silent:
         talk = order_words().talk.at(words.keys, at)
         made = place.unit(UnitKind.TALK, stop, (at, stop), Order(at, at))
-        return replace(made, talk=talk[0] if talk else Talk.CHATTER)
+        is_mark = stop == at + 1 and words.keys[at] in SENTENCE_ENDS
+        return replace(made, talk=talk[0] if talk else Talk.CHATTER, is_mark=is_mark)
     for read in _PATTERNS:
         if found := read(place):
             return found

@@ -5,7 +5,7 @@ A place that nobody knows, or "local time" without one, is unclear and asked abo
 
 import tomllib
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Final, TypeAlias
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
@@ -15,6 +15,8 @@ from remit.language.files import with_values
 from remit.language.phrases import Phrases
 from remit.language.time.text import TimeText
 from remit.language.tokens import Kind, fold, keys_of, tokenize
+
+_FILE: Final = Path(__file__).parents[1] / "zones.toml"
 
 UNCLEAR: Final = None  # a zone was named, and nobody knows which
 OWN: Final = ""  # the owner's own
@@ -38,7 +40,7 @@ class _ZoneWords(Struct, frozen=True, eq=False):
 
 @cache
 def _words() -> _ZoneWords:
-    data = tomllib.loads(files("remit.language").joinpath("zones.toml").read_text("utf-8"))
+    data = tomllib.loads(_FILE.read_text("utf-8"))
     clocks = {"|".join(data["own"]): True, "|".join(data["anybodys"]): False}
     return _ZoneWords(
         with_values(data["zones"], str),
