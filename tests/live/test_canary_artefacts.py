@@ -58,7 +58,7 @@ async def _all_told(house: ChannelHouse) -> dict[str, bytes]:
 
 async def _tasks(house: ChannelHouse) -> list[str]:
     found = await house.world.house.db.read(
-        lambda tx: tx.all("list_ids_like", {"prefix": "task-*"})
+        lambda tx: tx.all("list_task_ids_like", {"prefix": "task-*"})
     )
     return [str(row["id"]) for row in found]
 

@@ -51,7 +51,7 @@ def _contradictions(tx: Tx) -> Iterator[str]:
     while page := tx.all("audit_tasks", {"no": last, "limit": _PAGE}):
         last = rows.number(page[-1]["no"])
         parcels: dict[Cell, list[Row]] = {row["id"]: [] for row in page}
-        for parcel in tx.all("list_deliveries_of", {"tasks": json.dumps(list(parcels))}):
+        for parcel in tx.all("list_deliveries_of_tasks", {"tasks": json.dumps(list(parcels))}):
             parcels[parcel["task_id"]].append(parcel)
         sends = _sends(tx, list(parcels), restores)
         for row in page:

@@ -1,16 +1,20 @@
 """What a database must offer: transactions over named statements, run on the right thread."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Concatenate, Final, ParamSpec, Protocol, TypeAlias, TypeVar
 
+from remit.errors import StoreTrouble
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
 # Not importlib.resources: it costs a third of what reading a page of tasks does.
-SQL: Final = Path(__file__).parent / "sql"
+FOLDER: Final = Path(__file__).parent
+_NAME: Final = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
 
 Cell: TypeAlias = str | int | float | bytes | None
 Params: TypeAlias = Mapping[str, Cell] | Sequence[Cell]
@@ -26,7 +30,7 @@ class Tail:
 
 
 class Tx(Protocol):
-    """One transaction. Statements are named after their file in `sql/`."""
+    """One transaction. It runs statements by their names in the `.sql` files of this folder."""
 
     tail: Tail | None
 
@@ -61,13 +65,37 @@ class Database(Protocol):
     async def close(self) -> None: ...
 
 
-def load_statements() -> None:
-    """Read every statement now: while an upgrade replaces the package its folder may be absent."""
-    for path in SQL.glob("*.sql"):
-        statement(path.stem)
+def statement(name: str) -> str:
+    """The text of a named statement."""
+    return statements()[name]
 
 
 @cache
-def statement(name: str) -> str:
-    """The text of a named statement."""
-    return (SQL / f"{name}.sql").read_text(encoding="utf-8")
+def statements() -> Mapping[str, str]:
+    """Every statement by its name; all are read at the first use of one.
+
+    While an upgrade replaces the package its files may be absent.
+    """
+    return load_statements(FOLDER)
+
+
+def load_statements(folder: Path) -> dict[str, str]:
+    """The statements of the `.sql` files that stand beside the modules that run them."""
+    found: dict[str, str] = {}
+    for path in sorted(folder.glob("*.sql")):
+        for name, sql in _read_blocks(path):
+            if name in found:
+                raise StoreTrouble(f"{path.name}: there are two statements named {name!r}.")
+            found[name] = sql
+    return found
+
+
+def _read_blocks(path: Path) -> Iterator[tuple[str, str]]:
+    """The name and the text of each statement of a file; each begins with a line `-- name: …`."""
+    before, *parts = _NAME.split(path.read_text(encoding="utf-8"))
+    if before.strip():
+        raise StoreTrouble(f"{path.name}: its first statement has no line `-- name: …`.")
+    for name, text in zip(parts[::2], parts[1::2], strict=True):
+        if not text.strip().endswith(";"):
+            raise StoreTrouble(f"{path.name}: the statement {name!r} is empty or has no `;`.")
+        yield name, text.strip()

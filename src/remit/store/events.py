@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from remit.model.codec import text_of
-from remit.model.event import GENESIS, Entry, Event, chain
+from remit.model.event import GENESIS, Entry, Event, Kind, chain
 from remit.model.ids import TaskId
-from remit.store import rows, through
+from remit.model.status import Actor
+from remit.store import on_behalf, rows
 from remit.store.database import Tail, Tx
 
 
@@ -14,12 +15,18 @@ def append(tx: Tx, task_id: TaskId | None, n: int, entry: Entry, now: datetime) 
     """Write down what happened, bound to everything before it; return its place."""
     tail = tx.tail or _find_tail(tx)
     seq = tail.seq + 1
-    entry = through.named(tx, entry)
+    entry = on_behalf.named(tx, entry)
     row = (seq, task_id, n, entry.kind.value, entry.actor.value, rows.ms(now), text_of(entry.data))
     digest = chain(tail.hash, row)
     tx.run("append_event", (*row, digest))
     tx.tail = Tail(seq, digest)
     return seq
+
+
+def note_loop_failure(tx: Tx, loop: str, error: str, now: datetime) -> None:
+    """Write down that a background loop failed and is started again."""
+    entry = Entry(Kind.LOOP_FAILED, Actor.ENGINE, {"loop": loop, "why": error})
+    append(tx, None, 0, entry, now)
 
 
 def after(tx: Tx, seq: int, limit: int) -> list[Event]:

@@ -64,7 +64,11 @@ def forget(tx: Tx, before: datetime) -> int:
 def last_at(tx: Tx, channel: str, address: str) -> datetime | None:
     """When the person behind an address last wrote on a channel."""
     asked: list[Params] = [{"channel": channel, "address": each} for each in number_forms(address)]
-    found = [tx.one(name, each) for name in ("last_inbound", "last_inbound_of") for each in asked]
+    found = [
+        tx.one(name, each)
+        for name in ("last_inbound_from", "last_inbound_of_user_id")
+        for each in asked
+    ]
     times = [rows.number(row["at"]) for row in found if row is not None and row["at"] is not None]
     return rows.at(max(times)) if times else None
 
