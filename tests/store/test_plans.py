@@ -58,6 +58,7 @@ WHOLE = {
     "list_tokens": "a few lines, for who asks to see them",
     "delete_expired_subscriptions": "a few browsers, when another one comes",
     "delete_expired_codes": "a handful, when a link is made",
+    "list_session_runs": "of the newest tasks of a session, as many as are looked through",
     "list_unseen_results": "of the newest results, as many as are looked through",
     "list_views": "a few, as many as a person names",
     "count_cues": "of what came in, for who asks to see it",
@@ -202,7 +203,7 @@ def test_the_next_page_begins_where_the_last_one_ended(
 def _plan_of(scene: Scene, name: str) -> list[str]:
     sql = statement(name)
     named = set(re.findall(r":([a-z_]\w*)", re.sub(r"--.*", "", sql)))
-    params = {each: "task-01*" if each == "prefix" else None for each in named}
+    params: dict[str, None] = dict.fromkeys(named)
     return plan(scene, sql, params or [None] * sql.count("?"))
 
 

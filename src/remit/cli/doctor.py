@@ -20,7 +20,7 @@ from remit.model.codec import Json, JsonMap
 from remit.settings import Settings
 from remit.store import events, home, read_only
 
-_OLDEST_SQLITE: Final = (3, 37)  # strict tables
+_OLDEST_SQLITE: Final = (3, 39)  # IS NOT DISTINCT FROM
 _LITTLE: Final = 1_000_000_000
 _TOO_LITTLE: Final = 50_000_000
 _STYLE: Final = {"ok": "green", "warn": "yellow", "fail": "red"}
@@ -75,7 +75,7 @@ def _look() -> Iterator[Finding]:
 def _sqlite() -> Finding:
     version = tuple(int(part) for part in read_only.SQLITE.split("."))
     if version < _OLDEST_SQLITE:
-        todo = "Use a Python that was built with SQLite 3.37 or newer."
+        todo = "Use a Python that was built with SQLite 3.39 or newer."
         return Finding("sqlite", "fail", f"{read_only.SQLITE} is too old", todo)
     return Finding("sqlite", "ok", read_only.SQLITE)
 

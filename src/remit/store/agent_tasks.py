@@ -43,8 +43,7 @@ def looked_at(tx: Tx, task_id: TaskId) -> tuple[Task, Review | None]:
 
 def _params(prefix: str, wanted: Wanted) -> dict[str, Cell]:
     return {
-        "first": prefix,
-        "end": prefix + "\U0010ffff",
+        **rows.prefix_range(prefix),
         "session": wanted.session,
         "since": rows.millis(wanted.since),
         "statuses": f" {' '.join(wanted.statuses)} " if wanted.statuses else None,

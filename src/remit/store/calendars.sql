@@ -41,7 +41,7 @@ SELECT * FROM resources WHERE why IS NOT NULL ORDER BY account, calendar, path L
 
 -- name: count_unseen_resources
 SELECT COUNT(*) AS n FROM resources INDEXED BY resources_refused
- WHERE why IS NOT NULL AND seen_etag IS NOT etag;
+ WHERE why IS NOT NULL AND seen_etag IS DISTINCT FROM etag;
 
 -- name: mark_resource_seen
 UPDATE resources SET seen_etag = etag

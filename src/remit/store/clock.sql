@@ -2,8 +2,10 @@
 -- Times that follow from a clock that was ahead: what waited so long from then on, waits from now on.
 UPDATE tasks
    SET due_at = CASE status WHEN 'new' THEN :now
-                            WHEN 'ready' THEN MAX(COALESCE(scheduled_for, 0), :now)
-                            ELSE :now + MAX(0, due_at - updated_at) END,
+                            WHEN 'ready' THEN CASE WHEN scheduled_for > :now THEN scheduled_for
+                                               ELSE :now END
+                            ELSE CASE WHEN due_at > updated_at THEN :now + due_at - updated_at
+                                      ELSE :now END END,
        updated_at = :now
  WHERE due_at > :now AND updated_at > :ahead;
 
@@ -21,14 +23,16 @@ UPDATE calendars SET looked_at = :now WHERE looked_at > :ahead;
 
 -- name: correct_inbound_times
 -- What was heard counts for an hour or a day, not until a day that is far away.
-UPDATE inbound SET heard_at = :now, said_at = MIN(said_at, :now) WHERE heard_at > :ahead;
+UPDATE inbound SET heard_at = :now, said_at = CASE WHEN said_at > :now THEN :now ELSE said_at END
+ WHERE heard_at > :ahead;
 
 -- name: correct_spending_times
 UPDATE spending SET at = :now WHERE at > :ahead;
 
 -- name: correct_delivery_times
 UPDATE deliveries
-   SET sent_at = MIN(sent_at, :now), doubted_at = MIN(doubted_at, :now)
+   SET sent_at = CASE WHEN sent_at > :now THEN :now ELSE sent_at END,
+       doubted_at = CASE WHEN doubted_at > :now THEN :now ELSE doubted_at END
  WHERE sent_at > :ahead OR doubted_at > :ahead;
 
 -- name: journal_times
@@ -55,7 +59,9 @@ SELECT series.*, MAX(CASE WHEN tasks.created_at <= :ahead THEN slot_at END) AS r
  WHERE series.created_at <= :ahead AND slot_at IS NOT NULL
    AND (ended_at IS NULL OR (ended_at > :ahead AND why = 'its rule names no further time'))
  GROUP BY series.id
-HAVING reached IS NOT NULL AND (reached < last_at OR ended_at IS NOT NULL);
+HAVING MAX(CASE WHEN tasks.created_at <= :ahead THEN slot_at END) < last_at
+    OR (ended_at IS NOT NULL
+        AND MAX(CASE WHEN tasks.created_at <= :ahead THEN slot_at END) IS NOT NULL);
 
 -- name: rewind_series
 UPDATE series SET last_at = :reached, due_at = :reached, ended_at = NULL, why = NULL

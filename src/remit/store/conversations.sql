@@ -44,7 +44,7 @@ SELECT * FROM turns
  ORDER BY n DESC LIMIT :limit;
 
 -- name: touch_conversation
-UPDATE conversations SET updated_at = MAX(updated_at, :now)
+UPDATE conversations SET updated_at = CASE WHEN updated_at < :now THEN :now ELSE updated_at END
  WHERE id = :id AND deleted_at IS NULL
 RETURNING (SELECT COALESCE(MAX(n), 0) + 1 FROM turns WHERE conversation_id = :id) AS n;
 

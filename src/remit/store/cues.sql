@@ -3,7 +3,7 @@
 INSERT INTO inbound (ref, channel, sender, said_at, heard_at, body, fate, why)
 VALUES (:ref, :door, :sender, :said, :heard, :body, :fate, :why)
 ON CONFLICT (ref) DO UPDATE SET fate = excluded.fate, why = excluded.why
- WHERE fate IS NULL;
+ WHERE inbound.fate IS NULL;
 
 -- name: settle_cue
 UPDATE inbound SET fate = :fate, why = :why, task_id = :task
@@ -26,11 +26,12 @@ SELECT channel AS door, fate, COUNT(*) AS cues FROM inbound
 -- How many of one door were begun since a moment; of one sender, if one is named.
 SELECT COUNT(*) AS cues FROM inbound
  WHERE channel = :door AND fate IN ('waiting', 'started', 'talked') AND heard_at >= :since
-   AND (:sender IS NULL OR sender = :sender);
+   AND (CAST(:sender AS TEXT) IS NULL OR sender = :sender);
 
 -- name: sum_cue_spending
 -- What the tasks have used since a moment that one door has started.
-SELECT COALESCE(SUM(tokens), 0) AS tokens, COALESCE(SUM(cents), 0) AS cents
+SELECT CAST(COALESCE(SUM(tokens), 0) AS BIGINT) AS tokens,
+       CAST(COALESCE(SUM(cents), 0) AS BIGINT) AS cents
   FROM spending
  WHERE at >= :since
    AND task_id IN (SELECT task_id FROM inbound

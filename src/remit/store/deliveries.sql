@@ -17,8 +17,8 @@ UPDATE attempts SET answer = :answer, note = :note, answered_at = :now
 -- Only the leg that still holds the lease may settle what it claimed.
 UPDATE deliveries
    SET status = :to, reason = :why, receipt = COALESCE(:receipt, receipt),
-       sent_at = CASE WHEN :to = 'sent' THEN :now END,
-       doubted_at = CASE WHEN :to = 'unknown' THEN :now END
+       sent_at = CASE WHEN :to = 'sent' THEN CAST(:now AS BIGINT) END,
+       doubted_at = CASE WHEN :to = 'unknown' THEN CAST(:now AS BIGINT) END
  WHERE id = :id AND status = 'sending'
    AND EXISTS (SELECT 1 FROM tasks WHERE id = :task AND lease = :lease AND worker IS NOT NULL);
 
@@ -28,16 +28,19 @@ UPDATE deliveries
  WHERE id = :id AND status = 'pending';
 
 -- name: doubt_delivery
-UPDATE deliveries SET status = 'unknown', reason = :why, doubted_at = :now WHERE id = :id AND status = 'sending';
+UPDATE deliveries SET status = 'unknown', reason = :why, doubted_at = :now
+ WHERE id = :id AND status = 'sending';
 
 -- name: split_delivery
 -- The first part takes the place of the whole, the others stand behind it.
 INSERT INTO deliveries (id, task_id, n, part, parts, channel, recipient, content, status, body,
   address)
-SELECT :id, task_id, n, :part, :parts, channel, recipient,
-       CASE WHEN :part = 0 THEN content END, 'pending', :body, :address
-  FROM deliveries WHERE id = :of AND status = 'pending' AND (parts = 1 OR :part > 0)
-ON CONFLICT (id) DO UPDATE SET parts = :parts, body = :body, address = :address;
+SELECT :id, task_id, n, CAST(:part AS BIGINT), CAST(:parts AS BIGINT), channel, recipient,
+       CASE WHEN CAST(:part AS BIGINT) = 0 THEN content END, 'pending', CAST(:body AS TEXT),
+       CAST(:address AS TEXT)
+  FROM deliveries WHERE id = :of AND status = 'pending' AND (parts = 1 OR CAST(:part AS BIGINT) > 0)
+ON CONFLICT (id) DO UPDATE
+   SET parts = excluded.parts, body = excluded.body, address = excluded.address;
 
 -- name: sum_attempts
 -- What may be out: whatever was claimed and is not known to have stayed.
@@ -75,7 +78,7 @@ UPDATE tasks SET due_at = :now, updated_at = :now
 -- A doubt is settled by what its channel found out or was told.
 UPDATE deliveries
    SET status = :to, reason = :why, receipt = COALESCE(:receipt, receipt), doubted_at = NULL,
-       sent_at = CASE WHEN :to = 'sent' THEN :now END
+       sent_at = CASE WHEN :to = 'sent' THEN CAST(:now AS BIGINT) END
  WHERE id = :id AND (status = 'unknown' OR status = 'pending');
 
 -- name: list_deliveries
@@ -102,7 +105,7 @@ SELECT sent.receipt
   FROM tasks AS other
   JOIN deliveries AS sent ON sent.task_id = other.id
  WHERE other.session_id = :session AND sent.id <> :id AND sent.status = 'sent'
-   AND sent.channel = :channel AND sent.recipient IS :recipient
+   AND sent.channel = :channel AND sent.recipient IS NOT DISTINCT FROM :recipient
    AND sent.receipt IS NOT NULL
  ORDER BY sent.sent_at DESC, sent.id DESC
  LIMIT :limit;
@@ -113,7 +116,7 @@ SELECT COALESCE(sent.body, sent.content) AS words
   FROM tasks AS other
   JOIN deliveries AS sent ON sent.task_id = other.id
  WHERE other.session_id = :session AND sent.id <> :id AND sent.status = 'sent'
-   AND sent.channel = :channel AND sent.recipient IS :recipient
+   AND sent.channel = :channel AND sent.recipient IS NOT DISTINCT FROM :recipient
    AND sent.receipt IS NOT NULL
  ORDER BY sent.sent_at, sent.id
  LIMIT 1;

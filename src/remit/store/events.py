@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import datetime
+from typing import Final
 
 from remit.model.codec import text_of
 from remit.model.event import GENESIS, Entry, Event, Kind, chain
@@ -9,6 +10,8 @@ from remit.model.ids import TaskId
 from remit.model.status import Actor
 from remit.store import on_behalf, rows
 from remit.store.database import Tail, Tx
+
+MAX_EVENTS: Final = 1 << 62  # of one task: all of them
 
 
 def append(tx: Tx, task_id: TaskId | None, n: int, entry: Entry, now: datetime) -> int:
@@ -33,7 +36,7 @@ def after(tx: Tx, seq: int, limit: int) -> list[Event]:
     return [rows.event(row) for row in tx.all("list_events", {"seq": seq, "limit": limit})]
 
 
-def of_task(tx: Tx, task_id: TaskId, n: int = 0, limit: int = -1) -> list[Event]:
+def of_task(tx: Tx, task_id: TaskId, n: int = 0, limit: int = MAX_EVENTS) -> list[Event]:
     found = tx.all("list_task_events", {"task": task_id, "n": n, "limit": limit})
     return [rows.event(row) for row in found]
 

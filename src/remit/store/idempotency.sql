@@ -4,7 +4,7 @@ INSERT INTO idempotency (caller, key, digest, status, body, created_at)
 VALUES (:caller, :key, :digest, 0, :ref, :now)
 ON CONFLICT (caller, key) DO UPDATE
    SET digest = :digest, status = 0, body = :ref, created_at = :now
- WHERE created_at <= :expired;
+ WHERE idempotency.created_at <= :expired;
 
 -- name: get_key
 SELECT digest, status, body FROM idempotency WHERE caller = :caller AND key = :key;

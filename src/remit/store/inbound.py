@@ -15,8 +15,6 @@ from remit.model.phone import number_forms
 from remit.store import deliveries, notices, rows
 from remit.store.database import Params, Tx
 
-_LAST = "\U0010ffff"
-
 
 @dataclass(frozen=True, slots=True)
 class Came:
@@ -75,5 +73,5 @@ def last_at(tx: Tx, channel: str, address: str) -> datetime | None:
 
 def beginning(tx: Tx, ref: str) -> list[str]:
     """The bodies of all whose refs begin so, as JSON."""
-    listed = tx.all("list_inbound", {"begin": ref, "end": ref + _LAST})
+    listed = tx.all("list_inbound", rows.prefix_range(ref))
     return [str(row["body"]) for row in listed]

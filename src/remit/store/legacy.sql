@@ -9,8 +9,8 @@ RETURNING events;
 
 -- name: insert_conversation
 INSERT INTO conversations (id, title, created_at, origin, updated_at)
-VALUES (:id, :title, :now, :origin, MAX(:now, COALESCE(
-  (SELECT MAX(said_at) FROM turns WHERE conversation_id = :id), 0)));
+VALUES (:id, :title, :now, :origin, COALESCE(
+  (SELECT MAX(said_at) FROM turns WHERE conversation_id = :id HAVING MAX(said_at) > :now), :now));
 
 -- name: insert_turn
 INSERT INTO turns (conversation_id, n, role, content, said_at, task_id, task_action)

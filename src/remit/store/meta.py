@@ -1,10 +1,7 @@
 """Single values that are kept by name: marks of how far something has come, and switches."""
 
-from typing import Final
-
+from remit.store import rows
 from remit.store.database import Tx
-
-_LAST_CHARACTER: Final = "\U0010ffff"
 
 
 def get(tx: Tx, key: str) -> str | None:
@@ -23,5 +20,5 @@ def delete(tx: Tx, key: str) -> bool:
 
 def starting_with(tx: Tx, prefix: str) -> dict[str, str]:
     """All values whose keys begin so, by the rest of their keys."""
-    found = tx.all("list_meta", {"begin": prefix, "end": prefix + _LAST_CHARACTER})
+    found = tx.all("list_meta", rows.prefix_range(prefix))
     return {str(row["key"]).removeprefix(prefix): str(row["value"]) for row in found}

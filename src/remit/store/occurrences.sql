@@ -26,7 +26,7 @@ SELECT occurrences.*, MIN(start_at) FROM occurrences INDEXED BY occurrences_by_s
 -- name: list_overdue_starts
 -- Starts with a task whose time is past, that has not begun, waits for nobody, and was not put off.
 SELECT occurrences.*, scheduled_for FROM tasks INDEXED BY tasks_planned
-  JOIN occurrences ON uid = json_extract(details, '$.context.uid') AND task_id = tasks.id
+  JOIN occurrences ON uid = details -> 'context' ->> 'uid' AND task_id = tasks.id
  WHERE scheduled_for < :before AND completed_at IS NULL AND source_kind = 'caldav'
    AND (tasks.status = 'new' OR tasks.status = 'ready') AND worker IS NULL AND started_at IS NULL
    AND state = 'given'

@@ -19,14 +19,14 @@ ON CONFLICT (id) DO UPDATE SET
 -- name: list_subscriptions
 -- The sign-in decides: one that has ended or run out is told nothing.
 SELECT each.* FROM subscriptions AS each
-CROSS JOIN sign_ins AS one ON one.id = each.sign_in_id
-WHERE one.ended_at IS NULL AND one.expires_at > :now
+CROSS JOIN sign_ins AS one
+WHERE one.id = each.sign_in_id AND one.ended_at IS NULL AND one.expires_at > :now
 ORDER BY each.id;
 
 -- name: get_subscription
 SELECT each.* FROM subscriptions AS each
-CROSS JOIN sign_ins AS one ON one.id = each.sign_in_id
-WHERE each.id = :id AND one.ended_at IS NULL AND one.expires_at > :now;
+CROSS JOIN sign_ins AS one
+WHERE one.id = each.sign_in_id AND each.id = :id AND one.ended_at IS NULL AND one.expires_at > :now;
 
 -- name: list_sign_in_subscriptions
 SELECT * FROM subscriptions WHERE sign_in_id = :sign_in ORDER BY id;

@@ -2,7 +2,7 @@
 -- Where tasks ended, between two places of the journal.
 SELECT * FROM events
  WHERE seq > :since AND seq <= :until AND kind = 'task.moved'
-   AND data ->> '$.to' IN ('completed', 'failed', 'cancelled')
+   AND data ->> 'to' IN ('completed', 'failed', 'cancelled')
  ORDER BY seq;
 
 -- name: list_undeleted_tasks_by_id

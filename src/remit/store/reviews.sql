@@ -12,7 +12,8 @@ SELECT * FROM reviews WHERE decided_at IS NULL ORDER BY opened_at LIMIT :limit;
 -- name: list_open_reviews_about
 -- Every open question that waits for one thing.
 SELECT * FROM reviews INDEXED BY reviews_open
- WHERE decided_at IS NULL AND reason = :reason AND about IS :about ORDER BY opened_at;
+ WHERE decided_at IS NULL AND reason = :reason AND about IS NOT DISTINCT FROM :about
+ ORDER BY opened_at;
 
 -- name: list_tasks_with_open_reviews
 -- Which of these wait for an answer of the owner.
@@ -32,7 +33,8 @@ SELECT COUNT(DISTINCT task_id) AS tasks FROM reviews
 SELECT * FROM reviews WHERE task_id = :task
 UNION ALL
 SELECT * FROM reviews
- WHERE decided_at IS NULL AND task_id <> :task AND about GLOB 'card:*' AND instr(about, :task) > 0
+ WHERE decided_at IS NULL AND task_id <> :task AND about >= 'card:' AND about < 'card;'
+   AND instr(about, :task) > 0
    AND (SELECT status FROM tasks WHERE id = :task) IN ('new', 'paused')
  ORDER BY opened_at;
 
@@ -63,7 +65,7 @@ UPDATE reviews
 -- The owner settles a doubt that no machine may settle; what was reported before is answered by it.
 UPDATE deliveries
    SET status = :to, reason = :why, doubted_at = NULL, reported = NULL,
-       sent_at = CASE WHEN :to = 'sent' THEN :now END
+       sent_at = CASE WHEN :to = 'sent' THEN CAST(:now AS BIGINT) END
  WHERE id = :id AND status = 'unknown';
 
 -- name: resume_task

@@ -2,7 +2,7 @@
 -- Something happened to a task that its leaseholder may write down.
 UPDATE tasks
    SET events = events + :count, updated_at = :now, details = COALESCE(:details, details),
-       taint = COALESCE(:details ->> '$.taint', taint)
+       taint = COALESCE(:details ->> 'taint', taint)
  WHERE id = :id AND lease = :lease AND worker IS NOT NULL
 RETURNING events, round, wish;
 
@@ -16,7 +16,8 @@ SELECT name, output FROM steps WHERE task_id = :task AND round = :round;
 -- Who tried, what was left and what was found, in every round.
 SELECT round, name, output, ended_at FROM steps
  WHERE task_id = :task
-   AND (name GLOB 'execute_tool*' OR name GLOB 'look:*' OR name GLOB 'verify*');
+   AND (substr(name, 1, 12) = 'execute_tool' OR substr(name, 1, 5) = 'look:'
+        OR substr(name, 1, 6) = 'verify');
 
 -- name: insert_run
 INSERT INTO runs (id, task_id, lease, worker, started_at, ended_at, outcome, note)

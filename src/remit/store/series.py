@@ -56,7 +56,7 @@ def every(
 
 def ids_like(tx: Tx, prefix: str) -> list[SeriesId]:
     """Up to three ids that start so; a person types the shortest part that is enough."""
-    found = tx.all("list_series_ids_like", {"prefix": prefix + "*"})
+    found = tx.all("list_series_ids_like", rows.prefix_range(prefix))
     return [SeriesId(str(row["id"])) for row in found]
 
 

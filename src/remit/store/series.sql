@@ -17,7 +17,7 @@ SELECT * FROM series WHERE id = :id;
 SELECT * FROM series WHERE id > :after AND (:ended OR ended_at IS NULL) ORDER BY id LIMIT :limit;
 
 -- name: list_series_ids_like
-SELECT id FROM series WHERE id GLOB :prefix ORDER BY id LIMIT 3;
+SELECT id FROM series WHERE id >= :begin AND id < :end ORDER BY id LIMIT 3;
 
 -- name: list_due_series
 -- Series whose last occurrence is due, so that the next one must be put in.

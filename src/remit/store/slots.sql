@@ -2,8 +2,8 @@
 -- Put in the next occurrence, once: who expected another last slot was too late.
 UPDATE series
    SET last_at = :last_at, due_at = :due_at,
-       ended_at = CASE WHEN :due_at IS NULL THEN :now END,
-       why = CASE WHEN :due_at IS NULL THEN 'its rule names no further time' END
+       ended_at = CASE WHEN CAST(:due_at AS BIGINT) IS NULL THEN CAST(:now AS BIGINT) END,
+       why = CASE WHEN CAST(:due_at AS BIGINT) IS NULL THEN 'its rule names no further time' END
  WHERE id = :id AND last_at = :was AND due_at IS NOT NULL;
 
 -- name: delay_slots
@@ -48,7 +48,9 @@ RETURNING events;
 INSERT INTO skips (series_id, from_at, upto_at, slots, why, fate, at)
 VALUES (:series, :from_at, :upto_at, :slots, :why, :fate, :now)
 ON CONFLICT (series_id, from_at) DO UPDATE
-   SET upto_at = MAX(upto_at, excluded.upto_at), slots = MAX(slots, excluded.slots);
+   SET upto_at = CASE WHEN excluded.upto_at > skips.upto_at THEN excluded.upto_at
+                      ELSE skips.upto_at END,
+       slots = CASE WHEN excluded.slots > skips.slots THEN excluded.slots ELSE skips.slots END;
 
 -- name: list_open_slots
 -- Occurrences shortly before a slot that have begun and not ended, or were to begin before.
@@ -67,7 +69,7 @@ SELECT task, status, slot_at FROM (
  WHERE (status = 'new' OR status = 'ready') AND worker IS NULL AND started_at IS NULL
    AND (scheduled_for IS NULL OR scheduled_for <= :now)
    AND NOT EXISTS (SELECT 1 FROM reviews WHERE task_id = task AND decided_at IS NULL
-                      AND (NOT :restored OR about IS NOT 'restored'));
+                      AND (NOT :restored OR about IS DISTINCT FROM 'restored'));
 
 -- name: clear_task_slot
 -- A task that was ended before it began leaves its place to the one that comes instead.

@@ -4,30 +4,34 @@ UPDATE spending
  WHERE key = :key AND settled = 0;
 
 -- name: sum_task_spending
-SELECT COALESCE(SUM(tokens), 0) AS tokens, COALESCE(SUM(cents), 0) AS cents,
-       COALESCE(SUM(requests), 0) AS requests
+SELECT CAST(COALESCE(SUM(tokens), 0) AS BIGINT) AS tokens,
+       CAST(COALESCE(SUM(cents), 0) AS BIGINT) AS cents,
+       CAST(COALESCE(SUM(requests), 0) AS BIGINT) AS requests
   FROM spending WHERE task_id = :task AND at >= :since;
 
 -- name: sum_task_tokens
 -- What its requests took, each way, as far as their vendors said so.
-SELECT COALESCE(SUM(output ->> '$.usage.asked'), 0) AS asked,
-       COALESCE(SUM(output ->> '$.usage.answered'), 0) AS answered,
-       COALESCE(SUM(output ->> '$.usage.cached'), 0) AS cached
-  FROM steps WHERE task_id = :task AND name GLOB 'execute_tool*';
+SELECT CAST(COALESCE(SUM(CAST(output -> 'usage' ->> 'asked' AS BIGINT)), 0) AS BIGINT) AS asked,
+       CAST(COALESCE(SUM(CAST(output -> 'usage' ->> 'answered' AS BIGINT)), 0) AS BIGINT) AS answered,
+       CAST(COALESCE(SUM(CAST(output -> 'usage' ->> 'cached' AS BIGINT)), 0) AS BIGINT) AS cached
+  FROM steps WHERE task_id = :task AND substr(name, 1, 12) = 'execute_tool';
 
 -- name: sum_series_spending
-SELECT COALESCE(SUM(tokens), 0) AS tokens, COALESCE(SUM(cents), 0) AS cents,
-       COALESCE(SUM(requests), 0) AS requests
+SELECT CAST(COALESCE(SUM(tokens), 0) AS BIGINT) AS tokens,
+       CAST(COALESCE(SUM(cents), 0) AS BIGINT) AS cents,
+       CAST(COALESCE(SUM(requests), 0) AS BIGINT) AS requests
   FROM spending WHERE series_id = :series AND at >= :since;
 
 -- name: sum_spending
-SELECT COALESCE(SUM(tokens), 0) AS tokens, COALESCE(SUM(cents), 0) AS cents,
-       COALESCE(SUM(requests), 0) AS requests
+SELECT CAST(COALESCE(SUM(tokens), 0) AS BIGINT) AS tokens,
+       CAST(COALESCE(SUM(cents), 0) AS BIGINT) AS cents,
+       CAST(COALESCE(SUM(requests), 0) AS BIGINT) AS requests
   FROM spending WHERE at >= :since;
 
 -- name: sum_spending_between
-SELECT COALESCE(SUM(tokens), 0) AS tokens, COALESCE(SUM(cents), 0) AS cents,
-       COALESCE(SUM(requests), 0) AS requests
+SELECT CAST(COALESCE(SUM(tokens), 0) AS BIGINT) AS tokens,
+       CAST(COALESCE(SUM(cents), 0) AS BIGINT) AS cents,
+       CAST(COALESCE(SUM(requests), 0) AS BIGINT) AS requests
   FROM spending WHERE at >= :since AND at < :until;
 
 -- name: count_limit_raises

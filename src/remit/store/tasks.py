@@ -253,7 +253,7 @@ def count(tx: Tx, status: Status, most: int) -> int:
 def ids_like(tx: Tx, prefix: str) -> Iterable[TaskId]:
     """Up to three ids that start so; a person types the shortest part that is enough."""
     return [
-        TaskId(str(row["id"])) for row in tx.all("list_task_ids_like", {"prefix": prefix + "*"})
+        TaskId(str(row["id"])) for row in tx.all("list_task_ids_like", rows.prefix_range(prefix))
     ]
 
 
@@ -305,17 +305,10 @@ def _standing(row: Row) -> Standing:
     )
 
 
-def child_refs(tx: Tx, family: str, limit: int) -> list[str]:
+def child_refs(tx: Tx, prefix: str, limit: int) -> list[str]:
     """The source refs of the tasks that one round of one task has made, up to a limit."""
-    found = tx.all(
-        "list_children",
-        {
-            "kind": SourceKind.AGENT.value,
-            "first": family,
-            "end": family + "\U0010ffff",
-            "limit": limit,
-        },
-    )
+    family = {"kind": SourceKind.AGENT.value, **rows.prefix_range(prefix)}
+    found = tx.all("list_children", {**family, "limit": limit})
     return [str(row["source_ref"]) for row in found]
 
 

@@ -34,7 +34,7 @@ UPDATE tasks
        precomposed = :precomposed, parcels = :parcels, assigned_agent = :assigned_agent,
        priority = :priority, due_at = :now, details = :details,
        events = events + 1, updated_at = :now
- WHERE id = :id AND status = 'new' AND details ->> '$.pending_reading' IS NOT NULL
+ WHERE id = :id AND status = 'new' AND details ->> 'pending_reading' IS NOT NULL
 RETURNING events;
 
 -- name: delete_deliveries
@@ -56,7 +56,7 @@ RETURNING events;
 
 -- name: count_by_status
 -- Counted along two small indexes: all of a status, less what was deleted.
-SELECT status, SUM(tasks) AS tasks FROM (
+SELECT status, CAST(SUM(tasks) AS BIGINT) AS tasks FROM (
   SELECT status, COUNT(*) AS tasks FROM tasks GROUP BY status
   UNION ALL
   SELECT status, -COUNT(*) FROM tasks WHERE deleted_at IS NOT NULL GROUP BY status
@@ -68,11 +68,12 @@ SELECT COUNT(*) AS tasks FROM tasks INDEXED BY tasks_deleted
 
 -- name: count_status
 -- How many stand so and are not deleted, up to a number; `gone` is how many are deleted.
-SELECT COUNT(*) - :gone AS tasks FROM (
-  SELECT no FROM tasks INDEXED BY tasks_by_status WHERE status = :status LIMIT :most + :gone);
+SELECT COUNT(*) - CAST(:gone AS BIGINT) AS tasks FROM (
+  SELECT no FROM tasks INDEXED BY tasks_by_status WHERE status = :status
+   LIMIT CAST(:most AS BIGINT) + CAST(:gone AS BIGINT));
 
 -- name: list_task_ids_like
-SELECT id FROM tasks WHERE id GLOB :prefix ORDER BY id LIMIT 3;
+SELECT id FROM tasks WHERE id >= :begin AND id < :end ORDER BY id LIMIT 3;
 
 -- name: list_planned_tasks
 -- What is open and planned for a time between two moments.
@@ -95,7 +96,7 @@ SELECT id, title, status, wish, worker, deleted_at FROM tasks
 -- name: list_children
 -- Along the index that makes sources unique.
 SELECT source_ref FROM tasks
-WHERE source_kind = :kind AND source_ref >= :first AND source_ref < :end
+WHERE source_kind = :kind AND source_ref >= :begin AND source_ref < :end
 ORDER BY source_ref LIMIT :limit;
 
 -- name: record_task_event
