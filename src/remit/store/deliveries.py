@@ -12,14 +12,11 @@ from remit.model.delivery import (
     Delivery,
     DeliveryStatus,
     Found,
-    Locked,
-    Refused,
     Report,
     Reported,
-    Retry,
     Sends,
-    Unknown,
 )
+from remit.model.delivery_moves import answer_word, status_after
 from remit.model.event import Entry, Kind
 from remit.model.ids import DeliveryId, TaskId
 from remit.model.run import Lease
@@ -200,17 +197,8 @@ def of_task(tx: Tx, task_id: TaskId) -> tuple[Delivery, ...]:
 
 def _words(answer: Answer) -> tuple[str, str, str | None]:
     """The answer's name, the delivery's new status, and a note."""
-    match answer:
-        case Accepted():
-            return "accepted", "sent", None
-        case Retry(why):
-            return "retry", "pending", why
-        case Refused(why):
-            return "refused", "refused", why
-        case Locked(why):
-            return "retry", "pending", why
-        case Unknown(why):  # pragma: no branch - there is no other
-            return "unknown", "unknown", why
+    note = None if isinstance(answer, Accepted) else answer.why
+    return answer_word(answer), status_after(answer), note
 
 
 def _hold(tx: Tx, lease: Lease, now: datetime) -> int:

@@ -8,6 +8,7 @@ from datetime import datetime
 from remit.errors import AlreadyDecided, BadInput, NotFound
 from remit.model.codec import Json, from_json, stamp
 from remit.model.delivery import DeliveryStatus
+from remit.model.delivery_moves import STATUS_AFTER_DECISION
 from remit.model.event import Entry, Kind
 from remit.model.ids import ReviewId, TaskId
 from remit.model.permit import Permission
@@ -296,11 +297,10 @@ def _allowed(review: Review) -> Permission:
 
 
 def _settle_delivery(tx: Tx, delivery_id: str, answer: Answered, now: datetime) -> None:
-    to = {Answered.ARRIVED: "sent", Answered.RESEND: "pending", Answered.DROP: "refused"}
-    if answer in to:
+    to = STATUS_AFTER_DECISION.get(answer)
+    if to is not None:
         why = f"the owner said: {answer.value}"
-        told: Params = {"id": delivery_id, "to": to[answer], "why": why, "now": rows.ms(now)}
-        tx.run("decide_delivery", told)
+        tx.run("decide_delivery", {"id": delivery_id, "to": to, "why": why, "now": rows.ms(now)})
 
 
 def _send_on(
