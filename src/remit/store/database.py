@@ -1,6 +1,5 @@
 """What a database must offer: transactions over named statements, run on the right thread."""
 
-import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +13,7 @@ T = TypeVar("T")
 
 # Not importlib.resources: it costs a third of what reading a page of tasks does.
 FOLDER: Final = Path(__file__).parent
-_NAME: Final = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
+_NAME: Final = "\n-- name: "
 
 Cell: TypeAlias = str | int | float | bytes | None
 Params: TypeAlias = Mapping[str, Cell] | Sequence[Cell]
@@ -92,10 +91,11 @@ def load_statements(folder: Path) -> dict[str, str]:
 
 def _read_blocks(path: Path) -> Iterator[tuple[str, str]]:
     """The name and the text of each statement of a file; each begins with a line `-- name: …`."""
-    before, *parts = _NAME.split(path.read_text(encoding="utf-8"))
+    before, *blocks = f"\n{path.read_text(encoding='utf-8')}".split(_NAME)
     if before.strip():
         raise StoreTrouble(f"{path.name}: its first statement has no line `-- name: …`.")
-    for name, text in zip(parts[::2], parts[1::2], strict=True):
-        if not text.strip().endswith(";"):
+    for block in blocks:
+        name, _, text = block.partition("\n")
+        if not text.rstrip().endswith(";"):
             raise StoreTrouble(f"{path.name}: the statement {name!r} is empty or has no `;`.")
-        yield name, text.strip()
+        yield name, text.rstrip()
