@@ -24,7 +24,7 @@ from remit.model.ids import TaskId
 from remit.model.review import Answered
 from remit.model.status import Actor
 from remit.notify import Remark
-from remit.store import switches
+from remit.store import permissions
 from remit.testing import START, World
 from tests.engine.rig import Moody, Rig, until
 
@@ -310,7 +310,7 @@ async def test_what_happens_to_no_task_does_not_keep_the_logs_from_being_written
 ) -> None:
     async with World(tmp_path) as world:
         logs = world.house.settings.logs
-        await world.house.db.write(switches.turn_off, "line", "gone", world.now)
+        await world.house.db.write(permissions.turn_off, "line", "gone", world.now)
         keeper = asyncio.create_task(keep_logs(world.house.journal, logs))
         await until(lambda: keeper.done() or (logs / ".written").exists())
         ended = keeper.done()

@@ -15,7 +15,7 @@ from remit.model.series import Missed, Overlap, Series
 from remit.model.status import Status
 from remit.model.task import Creator, Cue, Source, Task, TaskType
 from remit.ports import Clock
-from remit.store import inbox, moves, series, series_orders, sessions, tasks, through
+from remit.store import inbox, moves, on_behalf, series, series_orders, sessions, tasks
 from remit.store.database import Database, Tx
 
 P = ParamSpec("P")
@@ -161,7 +161,7 @@ class Owner:
     ) -> T:
         if self._through is None:
             return await self._db.write(verb, *args, **kwargs)
-        return await self._db.write(through.by(self._through, verb), *args, **kwargs)
+        return await self._db.write(on_behalf.by(self._through, verb), *args, **kwargs)
 
 
 def _is_to_come(task: Task, now: datetime) -> bool:

@@ -27,7 +27,7 @@ from remit.settings import Budget as Limits
 from remit.settings import Priority as SetPriority
 from remit.settings import Settings
 from remit.store import home, spending
-from remit.store.scores import Score
+from remit.store.queue import Score
 from remit.store.sqlite import Sqlite
 from remit.testing import START, FrozenClock, Outbox, World, script
 from remit.trigger import command

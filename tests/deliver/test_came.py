@@ -100,7 +100,7 @@ async def test_who_wrote_is_found_by_an_index_whether_by_number_or_by_user_id(
         asked = {"channel": "line", "address": "IL.1"}
         return [
             " ".join(str(row["detail"]) for row in tx.ask(f"EXPLAIN QUERY PLAN {sql}", asked))
-            for sql in (statement("last_inbound"), statement("last_inbound_of"))
+            for sql in (statement("last_inbound_from"), statement("last_inbound_of_user_id"))
         ]
 
     async with World(tmp_path) as world:

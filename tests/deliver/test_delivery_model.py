@@ -159,7 +159,7 @@ MISTAKES = {
     "an old report outlives the owner's word": Mistake(
         checks.an_order_to_send_again_is_not_answered_by_old_news,
         NONE._replace(resends=1, reports=1),
-        wrong=swapped("judge_delivery", "reported = NULL,", ""),
+        wrong=swapped("decide_delivery", "reported = NULL,", ""),
     ),
     "what does not know its key again is given it again": Mistake(
         NEVER_TWICE, NONE._replace(kills=1), channel=Sort(gives=True, forgets=True)

@@ -24,7 +24,7 @@ from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
 from remit.settings import Settings
 from remit.store import reviews, tasks
-from remit.store.glance import glance
+from remit.store.read_only import glance
 from remit.testing import Outbox
 from remit.trigger import command
 from remit.wiring import opened

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from remit.cli import up
 from remit.store import reviews
-from remit.store.glance import glance
+from remit.store.read_only import glance
 from tests.doors.terminal import Terminal
 
 ASKS = "Send Ana the list by mail tomorrow"  # nobody here is called so

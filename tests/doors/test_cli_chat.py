@@ -11,7 +11,7 @@ from remit.model.codec import JsonMap
 from remit.model.conversation import Conversation
 from remit.model.ids import ConversationId
 from remit.store import conversations
-from remit.store.glance import glance
+from remit.store.read_only import glance
 from tests.doors.terminal import Terminal
 
 

@@ -11,8 +11,8 @@ from remit.errors import NotFound, StoreCorrupt, StoreForeign, StoreNewer, Store
 from remit.model.ids import TaskId
 from remit.settings import Settings
 from remit.store import home, idempotency, tasks
-from remit.store.glance import by_key, check, glance
 from remit.store.idempotency import Key
+from remit.store.read_only import by_key, check, glance
 from remit.trigger import command
 from remit.wiring import House, opened
 

@@ -10,7 +10,7 @@ import pytest
 from remit.cli.main import run
 from remit.settings import Settings
 from remit.store import tasks
-from remit.store.glance import glance
+from remit.store.read_only import glance
 from tests.doors.terminal import Terminal, task_of
 
 HEAVY = ("asyncio", "pydantic", "starlette", "rich", "http.client", "yaml", "tomllib")

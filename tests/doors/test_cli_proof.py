@@ -11,7 +11,7 @@ import remit.model
 from remit.model.codec import Json, JsonMap
 from remit.model.ids import TaskId
 from remit.store import tasks
-from remit.store.glance import glance
+from remit.store.read_only import glance
 from tests.doors import workshop
 from tests.doors.terminal import Terminal
 from tests.specialist.repository import git

@@ -13,7 +13,7 @@ from remit.model.status import Status
 from remit.model.task import Priority, SourceKind, Taint, TaskType
 from remit.server import filters
 from remit.server.filters import At, typed
-from remit.store.filter import Filter, Sort
+from remit.store.task_filter import Filter, Sort
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOON = datetime(2026, 3, 2, 12, 30, tzinfo=UTC)

@@ -21,7 +21,7 @@ from remit.model.review import Review
 from remit.model.status import Actor, Reason
 from remit.model.task import Task
 from remit.review import ask
-from remit.store import acts, reviews
+from remit.store import owner_activity, reviews
 from tests.doors.served import TOKEN, Served
 
 LETTER: Final = "Lumphini Park."
@@ -412,4 +412,4 @@ def test_a_click_is_noted_and_what_a_page_fetches_by_itself_is_not(
 
 
 async def _acted(served: Served) -> datetime | None:
-    return await served.house.db.read(acts.last)
+    return await served.house.db.read(owner_activity.last)

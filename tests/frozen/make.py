@@ -213,7 +213,7 @@ class Maker:
         """How everything stood when the last process died."""
         from remit.model.ids import TaskId  # noqa: PLC0415
         from remit.store import reviews, search, tasks  # noqa: PLC0415
-        from remit.store.glance import glance  # noqa: PLC0415
+        from remit.store.read_only import glance  # noqa: PLC0415
 
         names = {task: name for name, task in self.tasks.items()}
         found: JsonMap = {}

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from remit.model.status import Status
-from remit.store import mirror
+from remit.store import todo_sync
 from remit.testing import ObedientBrain, World
 from remit.trigger.calendar import glean, own
 from remit.trigger.calendar.client import Dav
@@ -214,7 +214,9 @@ async def test_what_a_phone_deleted_stays_away(server: Server, tmp_path: Path) -
         await written.write()
 
         assert (await phone.dav.changes(LIST, "")).etags == {}
-        copies = [await world.house.db.read(mirror.get, each.id) for each in (noticed, unnoticed)]
+        copies = [
+            await world.house.db.read(todo_sync.get, each.id) for each in (noticed, unnoticed)
+        ]
         assert [copy.etag for copy in copies if copy] == ["", ""]
 
 

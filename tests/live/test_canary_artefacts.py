@@ -12,6 +12,7 @@ import pytest
 
 from remit.engine.loops import keep_logs
 from remit.journal.queue_files import FOLDER, keep_queue
+from remit.store import tasks
 from tests.live.channel_house import NAME, VERIFY, WHATSAPP, ChannelHouse
 from tests.live.test_canary import Ear
 from tests.live.whatsapp import SECRET, TOKEN, Order, Provider
@@ -57,10 +58,7 @@ async def _all_told(house: ChannelHouse) -> dict[str, bytes]:
 
 
 async def _tasks(house: ChannelHouse) -> list[str]:
-    found = await house.world.house.db.read(
-        lambda tx: tx.all("list_ids_like", {"prefix": "task-*"})
-    )
-    return [str(row["id"]) for row in found]
+    return [str(found) for found in await house.world.house.db.read(tasks.ids_like, "task-")]
 
 
 @pytest.mark.parametrize("order", GOSSIP, ids=lambda order: f"{order.status}")

@@ -21,7 +21,7 @@ from remit.model.ids import TaskId
 from remit.model.task import Source, SourceKind
 from remit.store import runs, search, tasks
 from remit.store.audit import complaints
-from remit.store.glance import glance
+from remit.store.read_only import glance
 from remit.testing import World
 from tests.doors.terminal import Terminal
 from tests.intake.readings import qualify

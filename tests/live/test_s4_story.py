@@ -17,7 +17,7 @@ import pytest
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
 from remit.store import cues, events, search
-from remit.store.glance import glance
+from remit.store.read_only import glance
 from remit.store.secrets import Secrets
 from tests.doors.terminal import LIMIT, Terminal, task_of
 from tests.live.mail import PASSWORD, SERVERS, USER, Box, box

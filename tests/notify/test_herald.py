@@ -29,7 +29,7 @@ from remit.model.notice import State
 from remit.model.permit import Unsure
 from remit.model.review import Answered
 from remit.settings import Notices
-from remit.store import acts, conversations, events, inbound, notices
+from remit.store import conversations, events, inbound, notices, owner_activity
 from remit.store.inbound import Came
 from remit.testing import Outbox, World
 from tests.notify.town import BY_OUTBOX, OUT, herald, kept, planned, states, told, town
@@ -358,7 +358,7 @@ async def test_who_clicks_on_the_dashboard_is_told_there_for_a_quarter_of_an_hou
     tmp_path: Path,
 ) -> None:
     async with town(tmp_path) as world:
-        await world.house.db.write(acts.note, world.now)
+        await world.house.db.write(owner_activity.note, world.now)
         await asked(world, "Something hopeless")
         assert await told(world) == []
         assert {each.way for each in await kept(world)} == {"conversation"}
@@ -373,7 +373,7 @@ async def test_who_clicked_after_he_wrote_by_a_channel_is_here_by_now(tmp_path: 
         talk = (await world.house.talk.begin(channel=OUT)).id
         await world.house.talk.say(talk, "Good morning", channel=OUT)
         await world.run(timedelta(minutes=2))
-        await world.house.db.write(acts.note, world.now)
+        await world.house.db.write(owner_activity.note, world.now)
         await asked(world, "Something hopeless")
 
         assert {each.way for each in await kept(world)} == {"conversation"}

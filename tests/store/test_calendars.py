@@ -12,11 +12,11 @@ from msgspec.structs import replace
 from remit.model.ids import SeriesId, SessionId, TaskId
 from remit.model.status import Status
 from remit.model.task import Source, SourceKind, Taint
-from remit.store import audit, calendars, mirror, moves, occurrences, slots, tasks
+from remit.store import audit, calendars, moves, occurrences, slots, tasks, todo_sync
 from remit.store.calendars import Calendar, Resource
 from remit.store.database import Tx
-from remit.store.mirror import Copy
 from remit.store.occurrences import Occurrence, Read, State
+from remit.store.todo_sync import Copy
 from tests.store.scene import AT, Scene
 
 HOUR = timedelta(hours=1)
@@ -318,14 +318,14 @@ def test_a_skipped_start_is_in_the_journal(scene: Scene) -> None:
 
 def test_the_list_of_tasks_remembers_what_it_wrote(scene: Scene) -> None:
     written = scene.admit()
-    assert scene.do(mirror.get, written.id) is None
+    assert scene.do(todo_sync.get, written.id) is None
     for etag in ('"1"', '"2"'):
-        scene.do(mirror.put, Copy(written.id, etag, "digest"))
-    assert scene.do(mirror.get, written.id) == Copy(written.id, '"2"', "digest")
-    assert scene.do(mirror.mark) == 0
-    scene.do(mirror.mark_at, 7)
-    assert scene.do(mirror.mark) == 7
-    scene.do(mirror.note, written.id, {"what": "ticked"}, AT)
+        scene.do(todo_sync.put, Copy(written.id, etag, "digest"))
+    assert scene.do(todo_sync.get, written.id) == Copy(written.id, '"2"', "digest")
+    assert scene.do(todo_sync.mark) == 0
+    scene.do(todo_sync.mark_at, 7)
+    assert scene.do(todo_sync.mark) == 7
+    scene.do(todo_sync.note, written.id, {"what": "ticked"}, AT)
     whole(scene)
 
 

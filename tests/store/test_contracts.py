@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from remit.model.contract import Contract, ContractType
 from remit.model.status import Status
 from remit.model.task import Task
-from remit.store import filter, home, search  # noqa: A004 - a module of ours
+from remit.store import home, search, task_filter
 from remit.store.search import Filter
 from tests.store.scene import Scene
 
@@ -112,7 +112,7 @@ def test_a_broken_row_keeps_nobody_from_what_is_not_verified(scene: Scene) -> No
 
 def test_the_list_is_read_along_its_indexes(scene: Scene) -> None:
     explain = "EXPLAIN QUERY PLAN SELECT 1 FROM"
-    ways = [lead for way in filter.leads(Filter(unverified=True)) for lead in way]
+    ways = [lead for way in task_filter.leads(Filter(unverified=True)) for lead in way]
     plans = [str(scene.sql(f"{explain} {w.tables} WHERE {' AND '.join(w.where)}")) for w in ways]
 
     assert "tasks_by_contract" in plans[0]

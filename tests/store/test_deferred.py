@@ -25,8 +25,8 @@ from remit.model.review import Answered, Decision
 from remit.model.status import Reason, Status
 from remit.model.task import Task
 from remit.review import ask
-from remit.store import closing, debts, deferred, events, moves, reviews
-from remit.store.closing import Ended
+from remit.store import debts, deferred, events, moves, reviews
+from remit.store.debts import Ended
 from tests.store.scene import Scene
 
 LATE = Criterion("e2e", "It works", timing=Timing.DEFERRED)
@@ -103,8 +103,8 @@ def test_what_was_found_is_written_to_every_task_once(scene: Scene) -> None:
     one, two = done(scene), done(scene)
     ended = closed(scene, PASSED)
 
-    assert scene.do(closing.close, ended, scene.wait())
-    assert not scene.do(closing.close, ended, scene.wait())
+    assert scene.do(debts.close_group, ended, scene.wait())
+    assert not scene.do(debts.close_group, ended, scene.wait())
 
     for task in (scene.get(one.id), scene.get(two.id)):
         assert task.verdict is not None
@@ -124,8 +124,8 @@ def test_a_failure_is_asked_about_and_owed_in_the_same_write(scene: Scene) -> No
     question = replace(ask.fix(fix, "It failed.", "blank"), id=scene.ids.review())
     ended = replace(closed(scene, FAILED), asks=(fix, question))
 
-    assert scene.do(closing.close, ended, scene.wait())
-    assert not scene.do(closing.close, ended, scene.wait())
+    assert scene.do(debts.close_group, ended, scene.wait())
+    assert not scene.do(debts.close_group, ended, scene.wait())
 
     (asked,) = reviews.waiting(scene.tx)
     assert (asked.task_id, asked.reason) == (fix.id, Reason.APPROVAL)

@@ -10,7 +10,7 @@ from remit.model.edit import Edit
 from remit.model.ids import TaskId
 from remit.model.status import Status
 from remit.model.task import Priority, TaskType
-from remit.store import deliveries, edits, moves, planned, standing, tasks, views
+from remit.store import deliveries, edits, moves, task_filter, tasks
 from tests.store.scene import BODY, DIGEST, Scene
 
 HOUR = timedelta(hours=1)
@@ -120,38 +120,38 @@ def test_the_calendar_shows_what_is_planned_and_what_was(scene: Scene) -> None:
     soon = scene.ready("Soon", scheduled_for=scene.now + HOUR)
     scene.ready("Far", scheduled_for=scene.now + 90 * HOUR)
 
-    found = planned.between(scene.tx, scene.now - HOUR, scene.now + 24 * HOUR)
+    found = tasks.planned_between(scene.tx, scene.now - HOUR, scene.now + 24 * HOUR)
 
     assert [task.id for task in found] == [claim.task.id, soon.id, late.id]
     assert done.id not in [task.id for task in found]
-    assert len(planned.between(scene.tx, scene.now - HOUR, scene.now + 24 * HOUR, 2)) == 2
+    assert len(tasks.planned_between(scene.tx, scene.now - HOUR, scene.now + 24 * HOUR, 2)) == 2
 
 
 # Views --------------------------------------------------------------------------------------------
 
 
 def test_a_view_is_kept_replaced_and_forgotten(scene: Scene) -> None:
-    scene.do(views.put, "Bad ones", "status:failed", scene.now)
-    scene.do(views.put, "All", "", scene.now)
-    scene.do(views.put, "Bad ones", "status:failed is:recurring", scene.wait())
+    scene.do(task_filter.save_view, "Bad ones", "status:failed", scene.now)
+    scene.do(task_filter.save_view, "All", "", scene.now)
+    scene.do(task_filter.save_view, "Bad ones", "status:failed is:recurring", scene.wait())
 
-    assert [(v.name, v.filter) for v in views.every(scene.tx)] == [
+    assert [(v.name, v.filter) for v in task_filter.saved_views(scene.tx)] == [
         ("All", ""),
         ("Bad ones", "status:failed is:recurring"),
     ]
-    scene.do(views.drop, "All")
-    assert [v.name for v in views.every(scene.tx)] == ["Bad ones"]
+    scene.do(task_filter.delete_view, "All")
+    assert [v.name for v in task_filter.saved_views(scene.tx)] == ["Bad ones"]
     with pytest.raises(NotFound, match="no view 'All'"):
-        scene.do(views.drop, "All")
+        scene.do(task_filter.delete_view, "All")
 
 
 def test_views_do_not_grow_without_end(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(views, "MOST", 2)
+    monkeypatch.setattr(task_filter, "MAX_VIEWS", 2)
     for name in ("a", "b", "a"):
-        scene.do(views.put, name, "x", scene.now)
+        scene.do(task_filter.save_view, name, "x", scene.now)
 
     with pytest.raises(Conflict, match="There are 2 views"):
-        scene.do(views.put, "c", "x", scene.now)
+        scene.do(task_filter.save_view, "c", "x", scene.now)
 
 
 # Many ---------------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ def test_how_tasks_stand_is_told_in_the_order_they_are_named(scene: Scene) -> No
     scene.do(moves.pause, claim.task.id, scene.now)
 
     named = [two.id, TaskId("task-x"), claim.task.id, one.id, two.id]
-    found = standing.of(scene.tx, named)
+    found = tasks.statuses_of(scene.tx, named)
 
     assert [each.id for each in found] == [two.id, claim.task.id, one.id]
     told = [(each.status, each.pausing, each.held, each.deleted) for each in found]

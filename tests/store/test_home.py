@@ -22,7 +22,7 @@ from remit.errors import (
     StoreTrouble,
 )
 from remit.store import connection, home, legacy
-from remit.store.database import SQL
+from remit.store.database import FOLDER
 from tests.store.scene import Scene
 
 HOLD = """
@@ -333,7 +333,7 @@ def test_a_remark_or_a_blank_in_a_migration_changes_no_table(
 
 
 def test_the_migrations_are_numbered_without_a_gap() -> None:
-    names = sorted(path.name for path in (SQL / "migrations").iterdir())
+    names = sorted(path.name for path in (FOLDER / "migrations").iterdir())
 
     assert [int(name[:4]) for name in names] == list(range(1, len(names) + 1))
 

@@ -13,19 +13,19 @@ from remit.model.status import Status
 from remit.model.task import Priority, SourceKind, Taint, TaskType
 from remit.store import home, queue, search, tasks
 from remit.store.connection import SqliteTx
-from remit.store.database import SQL, Params, Row, statement
+from remit.store.database import Params, Row, statement, statements
 from remit.store.search import Filter, Sort
 from remit.store.sqlite import Sqlite
 from tests.store.scene import AT, ROOMY, WORKER, Scene
 
-EVERY = sorted(path.stem for path in SQL.glob("*.sql"))
+EVERY = sorted(statements())
 # These read a whole table or index on purpose.
 WHOLE = {
     "audit_gaps": "at the start, of small files",
     "audit_restores": "at the start, of small files",
-    "count_asking_unbegun": "the index holds only what is open",
+    "count_unstarted_with_reviews": "the index holds only what is open",
     "count_by_status": "along two small indexes",
-    "count_entrusted_tasks": "what one caller created, which the index of sources found",
+    "count_caller_tasks": "what one caller created, which the index of sources found",
     "count_open_reviews": "the index holds only what is open",
     "count_planned": "of what is ready, the newest, as far as is counted",
     "count_reviews_by_reason": "the index holds only what is open",
@@ -37,27 +37,28 @@ WHOLE = {
     "doubt_all_sends": "once, after a restore",
     "doubt_claimed_notices": "the index holds only what is on its way",
     "end_all_sign_ins": "once, after a restore",
-    "find_conversation_on": "from the newest on, until one is of this channel",
+    "find_conversation_by_channel": "from the newest on, until one is of this channel",
     "last_event": "its first row, from the end",
     "list_calendars": "a few, as many as a person has",
     "find_table": "a few tables, for who only looks",
-    "list_entrusted_tasks": "what one caller created, which the index of sources found",
+    "list_caller_tasks": "what one caller created, which the index of sources found",
     "list_deferred": "the index holds only what waits",
     "list_refused_resources": "for who asks to see them",
-    "list_granted_reviews": "the index holds only what is open",
+    "list_open_reviews_about": "the index holds only what is open",
     "list_open_reviews": "the index holds only what is open",
     "list_old_mirrored": "once a day",
     "list_orphans": "the index holds only what is held",
-    "list_owed": "the index holds only what is owed",
+    "list_unanswered_turns": "the index holds only what is owed",
     "prune_notices": "once a day",
     "list_permissions": "a few lines, for who asks to see them",
     "revoke_all_tokens": "once, after a restore",
-    "list_permissions_on": "the owner's own words about people are few",
+    "list_channel_permissions": "the owner's own words about people are few",
     "list_sign_ins": "a few browsers, for who asks to see them",
     "list_subscriptions": "a few browsers",
     "list_tokens": "a few lines, for who asks to see them",
-    "sweep_subscriptions": "a few browsers, when another one comes",
-    "sweep_codes": "a handful, when a link is made",
+    "delete_expired_subscriptions": "a few browsers, when another one comes",
+    "delete_expired_codes": "a handful, when a link is made",
+    "list_session_runs": "of the newest tasks of a session, as many as are looked through",
     "list_unseen_results": "of the newest results, as many as are looked through",
     "list_views": "a few, as many as a person names",
     "count_cues": "of what came in, for who asks to see it",
@@ -68,13 +69,13 @@ WHOLE = {
     "list_lesson_reviews": "a change of the rules now and then, once a night",
     "list_rule_versions": "a change of the rules now and then",
     "list_waiting_cues": "the index holds only what waits",
-    "sweep_keys": "now and then, of a day's keys",
+    "delete_expired_keys": "now and then, of a day's keys",
     "journal_times": "its first row, and the last few",
-    "list_series_ahead": "once, after a wrong clock was put right",
-    "put_calendars_right": "once, after a wrong clock was put right",
-    "put_deliveries_right": "once, after a wrong clock was put right",
-    "put_reviews_right": "once, after a wrong clock was put right",
-    "put_tasks_right": "once, after a wrong clock was put right",
+    "list_series_with_future_tasks": "once, after a wrong clock was put right",
+    "correct_calendar_times": "once, after a wrong clock was put right",
+    "correct_delivery_times": "once, after a wrong clock was put right",
+    "correct_review_times": "once, after a wrong clock was put right",
+    "correct_task_times": "once, after a wrong clock was put right",
 }
 INTENDED = {
     "find_due": "tasks_due (queue=? AND due_at<?)",
@@ -82,10 +83,10 @@ INTENDED = {
     "list_due_doubts": "tasks_by_status (status=?)",
     "next_due": "tasks_due (queue=? AND due_at>?)",
     "list_taken_slots": "tasks_by_slot (series_id=? AND slot_at>?)",
-    "list_agent_tasks": "tasks_by_agent (assigned_agent=?)",
+    "list_assigned_tasks": "tasks_by_agent (assigned_agent=?)",
     "list_due_series": "series_due (due_at<?)",
     "next_due_series": "series_due (due_at>?)",
-    "list_unbegun_slots": "tasks_by_slot (series_id=? AND slot_at<?)",
+    "list_unstarted_slots": "tasks_by_slot (series_id=? AND slot_at<?)",
     "list_corrections": "tasks_by_session (session_id=?)",
     "list_reported": "tasks_by_session (session_id=?)",
     "list_task_events": "events_by_task (task_id=? AND n>?)",
@@ -96,7 +97,7 @@ INTENDED = {
     "list_ended_tasks": "tasks_ended (status=? AND completed_at>? AND completed_at<?)",
     "list_unseen_failures": "tasks_ended (status=? AND completed_at>?)",
     "count_status": "COVERING INDEX tasks_by_status (status=?)",
-    "list_ids_like": "sqlite_autoindex_tasks_1 (id>? AND id<?)",
+    "list_task_ids_like": "sqlite_autoindex_tasks_1 (id>? AND id<?)",
 }
 
 
@@ -202,7 +203,7 @@ def test_the_next_page_begins_where_the_last_one_ended(
 def _plan_of(scene: Scene, name: str) -> list[str]:
     sql = statement(name)
     named = set(re.findall(r":([a-z_]\w*)", re.sub(r"--.*", "", sql)))
-    params = {each: "task-01*" if each == "prefix" else None for each in named}
+    params: dict[str, None] = dict.fromkeys(named)
     return plan(scene, sql, params or [None] * sql.count("?"))
 
 

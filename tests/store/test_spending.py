@@ -14,8 +14,8 @@ from remit.model.reply import Usage
 from remit.model.review import Answered, Decision
 from remit.model.status import Reason
 from remit.model.task import Task
-from remit.store import reviews, rows, scores, spending
-from remit.store.scores import Score
+from remit.store import queue, reviews, rows, spending
+from remit.store.queue import Score
 from remit.store.spending import Limit, Over, Scope, Unit
 from tests.store.scene import Scene
 
@@ -213,13 +213,13 @@ def test_whatever_is_asked_in_whatever_order_no_limit_is_passed(
 
 
 def test_a_score_is_kept_once(scene: Scene) -> None:
-    assert scores.get(scene.tx, "a") is None
+    assert queue.get_score(scene.tx, "a") is None
 
-    scene.do(scores.keep, "a", Score(0.25, "it can wait"), scene.now)
-    scene.do(scores.keep, "a", Score(1.0, "it cannot"), scene.now)
-    scene.do(scores.keep, "b", Score(1.0, "it cannot"), scene.now)
+    scene.do(queue.keep_score, "a", Score(0.25, "it can wait"), scene.now)
+    scene.do(queue.keep_score, "a", Score(1.0, "it cannot"), scene.now)
+    scene.do(queue.keep_score, "b", Score(1.0, "it cannot"), scene.now)
 
-    assert scores.get(scene.tx, "a") == Score(0.25, "it can wait")
-    assert scores.get(scene.tx, "b") == Score(1.0, "it cannot")
+    assert queue.get_score(scene.tx, "a") == Score(0.25, "it can wait")
+    assert queue.get_score(scene.tx, "b") == Score(1.0, "it cannot")
     (row,) = scene.sql("SELECT at FROM scores WHERE digest = 'a'")
     assert row["at"] == rows.ms(scene.now)

@@ -31,8 +31,8 @@ from remit.model.s2 import builder_state, results_json
 from remit.model.series import Repeats
 from remit.model.status import Reason, Status
 from remit.model.task import Task
-from remit.store import closing, deferred
-from remit.store.closing import Ended
+from remit.store import debts, deferred
+from remit.store.debts import Ended
 from remit.testing import START
 from remit.trigger import command
 from tests.engine.rig import until
@@ -371,7 +371,7 @@ async def test_a_cut_between_the_check_and_the_write_is_checked_again_and_writte
 
         assert "sh ended with exit code 1" in (whole(await house.world.get(task.id)).error or "")
         before = len(await house.history(task))
-        assert not await house.world.house.db.write(closing.close, ended, house.world.now)
+        assert not await house.world.house.db.write(debts.close_group, ended, house.world.now)
         await house.world.restart()
         await house.world.run(timedelta(days=1))
         assert len(await house.history(task)) == before

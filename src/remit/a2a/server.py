@@ -22,7 +22,7 @@ from remit.peer import rpc
 from remit.peer.desk import Desk, Order, Seen
 from remit.peer.permission import NotAllowed
 from remit.peer.rpc import Fault, Message
-from remit.store.entrusted import Wanted
+from remit.store.agent_tasks import Wanted
 
 PATIENCE: Final = 20.0  # seconds that a message waits for its task; then it is asked for
 _CODES: Final = {

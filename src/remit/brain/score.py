@@ -18,9 +18,9 @@ from remit.model.codec import text_of
 from remit.model.reply import Ask, Prompt, Reply, Usage
 from remit.model.task import Taint, Task
 from remit.ports import Clock
-from remit.store import scores
+from remit.store import queue
 from remit.store.database import Database
-from remit.store.scores import Score
+from remit.store.queue import Score
 
 T = TypeVar("T")
 
@@ -79,7 +79,7 @@ class Scorer:
             return None
 
     async def _kept(self, task: Task) -> Score | None:
-        return await self._db.read(scores.get, digest(task))
+        return await self._db.read(queue.get_score, digest(task))
 
     async def _found(self, task: Task) -> Score | None:
         async with self._free:
@@ -90,7 +90,7 @@ class Scorer:
             filled = await self._ask(task)
             found = checked(filled.form) if isinstance(filled, Filled) else None
             if found is not None:
-                await self._db.write(scores.keep, digest(task), found, self._clock.now())
+                await self._db.write(queue.keep_score, digest(task), found, self._clock.now())
             return found
 
     async def _ask(self, task: Task) -> Filled[Urgency] | Reply | Ask:

@@ -28,7 +28,7 @@ from remit.model.series import Repeats
 from remit.model.task import Priority, Task
 from remit.settings import Settings
 from remit.store import messages, tasks
-from remit.store.glance import by_key, glance
+from remit.store.read_only import by_key, glance
 
 _TEXT: Final = ("--text", "-t")
 _WORK: Final = ("--work", "-w")

@@ -18,7 +18,7 @@ from remit.settings import home_of
 from remit.store import audit as store_audit
 from remit.store import events, search
 from remit.store.database import Tx
-from remit.store.glance import glance
+from remit.store.read_only import glance
 from remit.store.search import Filter
 
 app = App(name="audit")

@@ -20,7 +20,7 @@ from remit.settings import CalendarServer, Settings, edit
 from remit.settings.calendar import OWN
 from remit.store import calendars
 from remit.store.calendars import Calendar
-from remit.store.glance import glance
+from remit.store.read_only import glance
 from remit.trigger.calendar import client, marks
 from remit.trigger.calendar.client import Dav
 from remit.trigger.calendar.own import HOST, USER

@@ -9,8 +9,8 @@ from remit.deliver.ways import Keys
 from remit.errors import RemitError
 from remit.settings import Settings
 from remit.settings.channels import Chosen, WhatsAppLine, kind_of
-from remit.store import switches
-from remit.store.glance import glance
+from remit.store import permissions
+from remit.store.read_only import glance
 from remit.store.secrets import Secrets, machine_ring
 
 _DASHBOARD: Final = "what is for you is shown there; it is always ready"
@@ -53,7 +53,7 @@ def _off(settings: Settings) -> dict[str, str]:
     if not settings.database.exists():
         return {}
     with glance(settings.database) as tx:
-        return switches.every(tx)
+        return permissions.channels_off(tx)
 
 
 def _off_state(name: str, chosen: Chosen, why: str) -> State:

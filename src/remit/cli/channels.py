@@ -23,7 +23,7 @@ from remit.model.status import Reason
 from remit.model.task import Priority, Task
 from remit.settings import Settings
 from remit.store import inbound, reviews, tasks
-from remit.store.glance import glance
+from remit.store.read_only import glance
 
 LIMIT: Final = 60.0  # seconds for the send itself
 _PAUSE: Final = 0.2

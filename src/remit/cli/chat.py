@@ -19,7 +19,7 @@ from remit.model.status import ACTIVE, Status
 from remit.model.task import Task
 from remit.store import conversations
 from remit.store.database import Tx
-from remit.store.glance import glance
+from remit.store.read_only import glance
 
 _PAUSE: Final = 0.2  # seconds between two looks
 _PATIENCE: Final = 300.0  # seconds for one answer

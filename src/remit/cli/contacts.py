@@ -23,7 +23,7 @@ from remit.model.permit import Permission
 from remit.model.reply import Policy
 from remit.settings import Settings
 from remit.store import permissions
-from remit.store.glance import glance
+from remit.store.read_only import glance
 
 _Name: TypeAlias = Annotated[str, flag("The name, or the one that you call them by.")]
 _Channel: TypeAlias = Annotated[str, flag("The channel.")]

@@ -13,7 +13,7 @@ from remit.errors import BadInput
 from remit.model.ids import ReviewId
 from remit.model.review import Answered, Review
 from remit.settings import Settings
-from remit.store.glance import glance
+from remit.store.read_only import glance
 
 _Refs = Annotated[str, free("Reviews, or tasks that ask one thing; - reads them from stdin.")]
 _Ref = Annotated[str, flag("The review, or a task that asks one thing.")]

@@ -18,9 +18,9 @@ from remit.cli.out import Ink
 from remit.errors import RemitError, StoreCorrupt
 from remit.model.codec import Json, JsonMap
 from remit.settings import Settings
-from remit.store import events, glance, home
+from remit.store import events, home, read_only
 
-_OLDEST_SQLITE: Final = (3, 37)  # strict tables
+_OLDEST_SQLITE: Final = (3, 39)  # IS NOT DISTINCT FROM
 _LITTLE: Final = 1_000_000_000
 _TOO_LITTLE: Final = 50_000_000
 _STYLE: Final = {"ok": "green", "warn": "yellow", "fail": "red"}
@@ -73,11 +73,11 @@ def _look() -> Iterator[Finding]:
 
 
 def _sqlite() -> Finding:
-    version = tuple(int(part) for part in glance.SQLITE.split("."))
+    version = tuple(int(part) for part in read_only.SQLITE.split("."))
     if version < _OLDEST_SQLITE:
-        todo = "Use a Python that was built with SQLite 3.37 or newer."
-        return Finding("sqlite", "fail", f"{glance.SQLITE} is too old", todo)
-    return Finding("sqlite", "ok", glance.SQLITE)
+        todo = "Use a Python that was built with SQLite 3.39 or newer."
+        return Finding("sqlite", "fail", f"{read_only.SQLITE} is too old", todo)
+    return Finding("sqlite", "ok", read_only.SQLITE)
 
 
 def _home(settings: Settings) -> Finding:
@@ -106,12 +106,12 @@ def _database(settings: Settings) -> Finding:
     if not path.exists():
         return Finding("database", "ok", "not there yet; the first task makes it")
     try:
-        glance.check(path)
+        read_only.check(path)
     except RemitError as error:
         damaged = isinstance(error, StoreCorrupt)
         todo = "`remit restore` puts the newest backup in place." if damaged else ""
         return Finding("database", "fail", str(error), todo)
-    with glance.glance(path) as tx:
+    with read_only.glance(path) as tx:
         told = events.last(tx)
     size, schema = path.stat().st_size / 1e6, len(home.migrations())
     said = f"whole, {words.count(told, 'event')}, {size:,.1f} MB, schema {schema}"
@@ -198,7 +198,7 @@ def _space(settings: Settings) -> Finding:
 
 def _time(settings: Settings) -> Finding:
     now, last = clock.now(), []
-    with suppress(RemitError), glance.glance(settings.database) as tx:
+    with suppress(RemitError), read_only.glance(settings.database) as tx:
         last = events.after(tx, events.last(tx) - 1, 1)
     said = f"{words.local(now)} {now.astimezone():%Z}"
     if last and last[0].at > now:

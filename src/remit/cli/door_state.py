@@ -17,7 +17,7 @@ from remit.settings.channels import Post
 from remit.settings.doors import START, Door, Folder, Hook
 from remit.store import cues
 from remit.store.cues import Fate, Kept
-from remit.store.glance import glance
+from remit.store.read_only import glance
 from remit.store.secrets import Secrets, machine_ring
 
 _OPEN: Final = 0o022  # others may write there

@@ -13,7 +13,7 @@ from remit.errors import BadInput
 from remit.model.codec import Json, JsonMap, stamp
 from remit.store import cues
 from remit.store.cues import Fate, Kept
-from remit.store.glance import glance
+from remit.store.read_only import glance
 
 _DAY: Final = timedelta(days=1)
 _STYLE: Final = {"ok": "green", "warn": "yellow", "fail": "red"}

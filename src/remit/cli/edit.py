@@ -10,7 +10,7 @@ from remit.cli.tally import Tally
 from remit.errors import BadInput
 from remit.model.edit import Edit
 from remit.model.task import Priority
-from remit.store.glance import glance
+from remit.store.read_only import glance
 from remit.trigger import timer
 
 

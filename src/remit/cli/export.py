@@ -15,7 +15,7 @@ from remit.model.task import Task
 from remit.settings import home_of
 from remit.store import tasks
 from remit.store.database import Tx
-from remit.store.glance import glance
+from remit.store.read_only import glance
 
 MOST: Final = 1_000  # tasks of a project
 app = App(

@@ -15,7 +15,7 @@ from remit.model.review import INTENDED, LESSON, MERGE, SEND, Answered, Review
 from remit.settings import Settings
 from remit.store import reviews, tasks
 from remit.store.database import Tx
-from remit.store.glance import glance
+from remit.store.read_only import glance
 
 MOST: Final = 1000
 # One letter an answer; within one question no letter means two things.

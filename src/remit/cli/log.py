@@ -11,7 +11,7 @@ from remit.journal import transcript
 from remit.model.codec import Json
 from remit.model.event import Event, Kind
 from remit.settings import home_of
-from remit.store.glance import glance
+from remit.store.read_only import glance
 
 
 def log(

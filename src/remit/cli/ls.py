@@ -19,7 +19,7 @@ from remit.model.view import show as view
 from remit.settings import home_of
 from remit.store import reviews, search, tasks
 from remit.store.database import Tx
-from remit.store.glance import glance
+from remit.store.read_only import glance
 from remit.store.search import Filter
 
 _STATUS: Final = ("--status", "-s")

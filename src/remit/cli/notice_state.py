@@ -14,7 +14,7 @@ from remit.settings import Settings
 from remit.settings.calendar import OWN
 from remit.store import calendars, push
 from remit.store.calendars import Calendar
-from remit.store.glance import glance
+from remit.store.read_only import glance
 
 
 class State(Struct, frozen=True):

@@ -13,7 +13,7 @@ from remit.model.codec import Json, JsonMap
 from remit.model.notice import Notice, State
 from remit.server.notice_shapes import notice as shape
 from remit.store import notices
-from remit.store.glance import glance
+from remit.store.read_only import glance
 
 _MOST: Final = 500
 _WORDS: Final = {

@@ -11,7 +11,7 @@ from remit.cli.out import Ink, Piece
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
 from remit.settings import DEFAULT_FILE, Settings, edit
-from remit.store.glance import glance
+from remit.store.read_only import glance
 
 _LETTERS: Final = 8  # as few letters of an id may be typed; fewer are words
 _COLOURS: Final = {"both": "green", "meaning": "cyan", "words": "dim"}

@@ -17,7 +17,7 @@ from remit.model.review import Answered
 from remit.model.task import Task
 from remit.settings import Settings
 from remit.store import messages, permissions, tasks
-from remit.store.glance import glance
+from remit.store.read_only import glance
 
 NO_TASK: Final = {
     "question": "It is a question; nothing was asked to be done.",

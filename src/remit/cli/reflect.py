@@ -18,7 +18,7 @@ from remit.reflect.statistics import LEAST
 from remit.settings import Settings
 from remit.store import reflections, series, tasks
 from remit.store.database import Tx
-from remit.store.glance import glance
+from remit.store.read_only import glance
 
 app = App(name="reflect")
 _MOST = 1_000

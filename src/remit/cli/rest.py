@@ -14,7 +14,7 @@ from remit.model.task import Task
 from remit.settings import Settings
 from remit.store import events, reviews
 from remit.store.database import Tx
-from remit.store.glance import glance
+from remit.store.read_only import glance
 
 
 def events_so_far(settings: Settings, task_id: TaskId) -> int:

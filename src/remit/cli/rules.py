@@ -23,9 +23,9 @@ from remit.plan.priority_trial import Trial, trials
 from remit.server.priority_shapes import told
 from remit.settings import Settings
 from remit.settings import rules as kept
-from remit.store import scores, search, tasks
+from remit.store import queue, search, tasks
 from remit.store.database import Tx
-from remit.store.glance import glance
+from remit.store.read_only import glance
 from remit.store.search import Filter
 
 _SHOWN: Final = 50  # changes that a person is shown
@@ -92,7 +92,7 @@ def try_out(
     zone = zones.owners(settings.zone, os.environ).zone
     with glance(settings.database) as tx:
         chosen = _every(tx) if task == "all" else [tasks.get(tx, find.task(tx, task))]
-        tried = trials(chosen, rules, zone, lambda each: scores.get(tx, digest(each)))
+        tried = trials(chosen, rules, zone, lambda each: queue.get_score(tx, digest(each)))
         if task == "all":
             _tell_all(tried, json=json)
         else:

@@ -9,7 +9,7 @@ from remit.cli.out import Ink, Piece
 from remit.model.lesson import Version, standing
 from remit.server.lesson_shapes import history as told
 from remit.store import reflections
-from remit.store.glance import glance
+from remit.store.read_only import glance
 
 
 def history(*, json: AsJson = False) -> int:

@@ -26,7 +26,7 @@ from remit.settings import Settings
 from remit.store import agenda, ledger, series, series_orders, tasks
 from remit.store.agenda import Start
 from remit.store.database import Tx
-from remit.store.glance import glance
+from remit.store.read_only import glance
 from remit.trigger import timer
 
 T = TypeVar("T")

@@ -20,7 +20,7 @@ from remit.settings import home_of
 from remit.specialist.kept import Kept, where
 from remit.store import reviews, runs, tasks
 from remit.store.database import Tx
-from remit.store.glance import glance
+from remit.store.read_only import glance
 
 
 def show(*ids: Ids, json: AsJson = False) -> int:

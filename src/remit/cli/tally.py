@@ -18,7 +18,7 @@ from remit.model.view import View
 from remit.model.view import show as view
 from remit.settings import Settings
 from remit.store import messages, tasks
-from remit.store.glance import glance
+from remit.store.read_only import glance
 
 T = TypeVar("T")
 R = TypeVar("R")

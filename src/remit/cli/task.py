@@ -13,7 +13,7 @@ from remit.cli.tally import Tally
 from remit.model.ids import TaskId
 from remit.settings import Settings
 from remit.store import reviews
-from remit.store.glance import glance
+from remit.store.read_only import glance
 
 _Begin: TypeAlias = Callable[[Settings, Door, TaskId], tuple[TaskId, int]]
 

@@ -11,7 +11,7 @@ from remit.model.event import Event, Kind
 from remit.model.specialist import Ended
 from remit.model.status import Actor, Status
 from remit.store import rows
-from remit.store.through import told
+from remit.store.on_behalf import told
 
 _STEPS: Final = {
     "plan_step": "Planned the work",

@@ -18,7 +18,7 @@ from remit.server.callers import shape
 from remit.settings import Settings
 from remit.store import callers
 from remit.store.callers import Token
-from remit.store.glance import glance
+from remit.store.read_only import glance
 
 _HEADS: Final = ("NAME", "MAY", "LAST USED", "UNTIL", "ID")
 

@@ -8,7 +8,7 @@ from remit.model.ids import TaskId
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.store import events, reviews, tasks
-from remit.store.glance import Glance
+from remit.store.read_only import Glance
 
 PAUSE: Final = 0.05  # seconds between two looks
 

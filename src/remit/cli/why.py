@@ -17,7 +17,7 @@ from remit.model.task import Task
 from remit.settings import home_of
 from remit.store import events, reviews, tasks
 from remit.store.database import Tx
-from remit.store.glance import glance
+from remit.store.read_only import glance
 
 _STANDS: Final = {
     Status.NEW: ": no Remit has looked at it yet; `remit up` starts one",

@@ -35,7 +35,7 @@ from remit.settings.channels import (
     Post,
     WhatsAppLine,
 )
-from remit.store import inbound, switches, threads
+from remit.store import deliveries, inbound, permissions
 from remit.store.database import Database
 from remit.system.background import Background
 
@@ -122,15 +122,15 @@ class _Past(Struct, frozen=True):
         return await self.db.read(inbound.last_at, self.channel, address)
 
     async def thread(self, parcel: Parcel) -> Thread:
-        found = await self.db.read(threads.find_thread, parcel.key, self.channel)
+        found = await self.db.read(deliveries.find_thread, parcel.key, self.channel)
         title = found.subject or (letter.subject_of(found.first) if found.first else None)
         return Thread(title, found.earlier)
 
     async def why_off(self) -> str | None:
-        return await self.db.read(switches.why_off, self.channel)
+        return await self.db.read(permissions.why_off, self.channel)
 
     async def turn_off(self, why: str) -> None:
-        await self.db.write(switches.turn_off, self.channel, why, self.clock.now())
+        await self.db.write(permissions.turn_off, self.channel, why, self.clock.now())
 
 
 async def _nobody(_: str) -> None:

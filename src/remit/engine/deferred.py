@@ -35,9 +35,9 @@ from remit.model.specialist import PROJECT
 from remit.model.task import Creator, Cue, Source, SourceKind, Task
 from remit.ports import Clock
 from remit.review import ask
-from remit.store import closing, deferred
-from remit.store.closing import Ended
+from remit.store import debts, deferred
 from remit.store.database import Database
+from remit.store.debts import Ended
 from remit.system.background import Background, wait_at_most
 
 LOOP: Final = "deferred checks"
@@ -125,7 +125,7 @@ class Deferred:
             found = tuple(zip(every, await self._check(batch, every), strict=True))
             now = self._clock.now()
             ended = Ended(batch, found, self._asks(batch, found, now))
-            await self._db.write(closing.close, ended, now)
+            await self._db.write(debts.close_group, ended, now)
         return None
 
     def _asks(

@@ -13,17 +13,14 @@ from remit.errors import LeaseLost, RemitError, StoreTrouble, Transient
 from remit.model.codec import Json, JsonMap, from_json, to_json
 from remit.model.contract import Contract, Verdict
 from remit.model.delivery import (
-    Accepted,
     Answer,
     Delivery,
     DeliveryStatus,
     Found,
-    Locked,
-    Refused,
-    Retry,
     Sends,
     Unknown,
 )
+from remit.model.delivery_moves import after_answer
 from remit.model.plan import Item
 from remit.model.review import Answered, Decision
 from remit.model.run import Lease
@@ -175,8 +172,12 @@ class LocalSteps:
         digest = hashlib.sha256(body.encode()).hexdigest()
         now = self._clock.now()
         attempt = await self.write(deliveries.claim_send, self.lease, delivery, body, digest, now)
-        sending = DeliveryStatus.SENDING
-        self._replace(delivery, status=sending, body=body, address=delivery.address)
+        self._change(
+            delivery,
+            lambda each: replace(
+                each, status=DeliveryStatus.SENDING, body=body, address=delivery.address
+            ),
+        )
         return attempt
 
     async def settle(self, delivery: Delivery, attempt: int, answer: Answer) -> None:
@@ -186,27 +187,20 @@ class LocalSteps:
         )
         if not settled:
             raise LeaseLost(self.task.id, self.lease.number)
-        match answer:
-            case Accepted(ref):
-                self._replace(delivery, status=DeliveryStatus.SENT, receipt=ref, sent_at=now)
-            case Retry(why) | Locked(why):
-                self._replace(delivery, status=DeliveryStatus.PENDING, reason=why)
-            case Refused(why):
-                self._replace(delivery, status=DeliveryStatus.REFUSED, reason=why)
-            case Unknown(why):  # pragma: no branch - there is no other
-                self._replace(delivery, status=DeliveryStatus.UNKNOWN, reason=why, doubted_at=now)
+        self._change(delivery, lambda each: after_answer(each, answer, now))
 
     async def post(self, delivery: Delivery, body: str) -> None:
         self.boundary()
         digest = hashlib.sha256(body.encode()).hexdigest()
         now = self._clock.now()
         await self.write(deliveries.post, self.lease, delivery, body, digest, now)
-        self._replace(delivery, status=DeliveryStatus.SENT, body=body, sent_at=now)
+        sent = DeliveryStatus.SENT
+        self._change(delivery, lambda each: replace(each, status=sent, body=body, sent_at=now))
 
     async def doubt(self, delivery: Delivery, why: str) -> None:
         now = self._clock.now()
         await self.write(deliveries.doubt, self.lease, delivery, why, now)
-        self._replace(delivery, status=DeliveryStatus.UNKNOWN, reason=why, doubted_at=now)
+        self._change(delivery, lambda each: after_answer(each, Unknown(why), now))
 
     async def split(self, delivery: Delivery, parts: Sequence[str]) -> None:
         self.boundary()
@@ -218,11 +212,7 @@ class LocalSteps:
     async def clear(self, delivery: Delivery, answer: Found) -> None:
         now = self._clock.now()
         await self.write(deliveries.clear, self.lease, delivery, answer, now)
-        if isinstance(answer, Accepted):
-            self._replace(delivery, status=DeliveryStatus.SENT, receipt=answer.ref, sent_at=now)
-        else:
-            stays = DeliveryStatus.PENDING if isinstance(answer, Retry) else DeliveryStatus.REFUSED
-            self._replace(delivery, status=stays, reason=answer.why)
+        self._change(delivery, lambda each: after_answer(each, answer, now))
 
     async def sends(self, delivery: Delivery) -> Sends:
         return await self._db.read(deliveries.sends, delivery)
@@ -264,12 +254,11 @@ class LocalSteps:
         self._news = False
         return rows.details(self.task)
 
-    def _replace(self, delivery: Delivery, **changes: object) -> None:
+    def _change(self, delivery: Delivery, work: Callable[[Delivery], Delivery]) -> None:
         self.task = replace(
             self.task,
             delivery=tuple(
-                replace(each, **changes) if each.id == delivery.id else each
-                for each in self.task.delivery
+                work(each) if each.id == delivery.id else each for each in self.task.delivery
             ),
         )
 

@@ -19,7 +19,7 @@ from remit.model.moments import check_moment
 from remit.model.plan import Became, Clause, Request, Rule
 from remit.model.task import Creator, Cue, Priority, Task, TaskType
 from remit.ports import Clock
-from remit.store import edits, restored, tasks, through
+from remit.store import after_restore, edits, on_behalf, tasks
 from remit.store.database import Database, Tx
 
 MOST_TITLE: Final = 300
@@ -63,7 +63,7 @@ class Intake:
         """Store the task durably, then return it; the same cue twice is the same task."""
         cue = replace(cue, delivery=self._meant_for(cue.delivery))
         task = make(cue, self._ids, self._clock.now())
-        return await self._db.write(restored.admit, task, cue.said_at)
+        return await self._db.write(after_restore.admit, task, cue.said_at)
 
     async def edit(
         self,
@@ -96,7 +96,7 @@ class Intake:
         title = change.title.strip() if change.title is not None else None
         change = replace(change, title=title, delivery=sends)
         if by is not None:
-            return await self._db.write(through.by(by, _edit), task_id, change, version, now)
+            return await self._db.write(on_behalf.by(by, _edit), task_id, change, version, now)
         return await self._db.write(_edit, task_id, change, version, now)
 
     async def hear(self, message: Message) -> Heard:

@@ -17,7 +17,7 @@ from remit.model.review import Answered, Decision
 from remit.model.status import Reason
 from remit.model.task import Taint, Task
 from remit.ports import Clock
-from remit.store import permissions, reviews, switches
+from remit.store import permissions, reviews
 from remit.store.database import Database, Tx
 
 
@@ -89,7 +89,7 @@ def asks_first(
 
 def _switched_on(tx: Tx, channel: str, now: datetime) -> int | None:
     """Switch it on and answer what waited for it; None if it was on."""
-    if not switches.turn_on(tx, channel, now):
+    if not permissions.turn_on(tx, channel, now):
         return None
     waiting = reviews.waiting_for(tx, Reason.AUTH, f"channel:{channel}")
     said = Decision(Answered.APPROVE, by=f"owner: {channel} was switched on")

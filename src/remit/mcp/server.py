@@ -17,7 +17,7 @@ from remit.peer import rpc
 from remit.peer.desk import Desk
 from remit.peer.permission import NotAllowed
 from remit.peer.rpc import Fault, Message
-from remit.store.entrusted import Wanted
+from remit.store.agent_tasks import Wanted
 
 _SCHEME: Final = "task://"
 _LISTED: Final = 50

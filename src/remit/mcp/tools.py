@@ -14,7 +14,7 @@ from remit.model.codec import Json, JsonMap
 from remit.model.status import Status
 from remit.model.task import Priority
 from remit.peer.desk import MOST_KEY, MOST_SHOWN, Desk, Order, Seen
-from remit.store.entrusted import Wanted
+from remit.store.agent_tasks import Wanted
 
 M = TypeVar("M", bound=BaseModel)
 MOST_LOG: Final = 200

@@ -25,10 +25,10 @@ from remit.model.review import Review
 from remit.model.status import TERMINAL, Status
 from remit.model.task import Creator, Priority, Source, SourceKind, Taint, Task
 from remit.peer.permission import Access, NotAllowed
-from remit.store import entrusted, events, reviews, search
+from remit.store import agent_tasks, events, reviews, search
+from remit.store.agent_tasks import Wanted
 from remit.store.database import Tx
-from remit.store.entrusted import Wanted
-from remit.store.filter import Filter
+from remit.store.task_filter import Filter
 from remit.trigger import command
 from remit.wiring import House
 
@@ -144,7 +144,7 @@ class Desk:
         """How many of its own there are, counted as far as `MOST_COUNTED`."""
         self._needs_any()
         asked = replace(wanted, limit=MOST_COUNTED)
-        return await self._house.db.read(entrusted.count, self._peer.prefix, asked)
+        return await self._house.db.read(agent_tasks.count, self._peer.prefix, asked)
 
     async def search(self, words: str, limit: int) -> list[Seen]:
         """Tasks with these words in them, then those that are about the same in others."""
@@ -183,7 +183,7 @@ class Desk:
 
     def _find(self, tx: Tx, task_id: TaskId) -> _Found:
         """A task that it may know of; what it may not, and what is not there, are told alike."""
-        task, asked = entrusted.looked_at(tx, task_id)
+        task, asked = agent_tasks.looked_at(tx, task_id)
         if task.deleted_at is not None or not (self._wide or self._peer.owns(tx, task)):
             raise NotFound("task", task_id)
         return self._peer.as_told(tx, task), asked
@@ -191,7 +191,7 @@ class Desk:
     def _some(self, tx: Tx, wanted: Wanted, asked: Filter) -> list[_Found]:
         if self._wide:
             return _asked(tx, list(search.page(tx, asked).tasks))
-        found = _asked(tx, entrusted.of(tx, self._peer.prefix, wanted))
+        found = _asked(tx, agent_tasks.of(tx, self._peer.prefix, wanted))
         return [(self._peer.as_told(tx, task), review) for task, review in found]
 
     def _needs_any(self) -> None:
@@ -202,7 +202,7 @@ class Desk:
 async def check_room(house: House, peer: Access) -> None:
     """Refuse one more, if so many of an agent's tasks are open; by whatever door they came."""
     still = Wanted(statuses=_OPEN, limit=MOST_OPEN)
-    if await house.db.read(entrusted.count, peer.prefix, still) >= MOST_OPEN:
+    if await house.db.read(agent_tasks.count, peer.prefix, still) >= MOST_OPEN:
         sentence = f"{peer.name} has {MOST_OPEN} open tasks here; let some of them end first."
         raise Conflict(sentence)
 
@@ -214,7 +214,7 @@ def _matching(tx: Tx, asked: Filter) -> list[_Found]:
 def _asked(tx: Tx, found: list[Task]) -> list[_Found]:
     asking = reviews.asking(tx, [task.id for task in found])
     return [
-        entrusted.looked_at(tx, task.id) if task.id in asking else (task, None) for task in found
+        agent_tasks.looked_at(tx, task.id) if task.id in asking else (task, None) for task in found
     ]
 
 

@@ -59,7 +59,7 @@ from remit.server.idempotency import Keys, digest_of, name_of
 from remit.server.live import Live
 from remit.server.problem import Problem, Refused
 from remit.server.web import pages
-from remit.store import acts
+from remit.store import owner_activity
 from remit.store.idempotency import Key
 from remit.wiring import House
 
@@ -177,8 +177,8 @@ def _is_click(route: Route, request: Request) -> bool:
 async def _note_act(house: House) -> None:
     """So that he is told here what happens next, and not elsewhere."""
     now = house.clock.now()
-    if await house.db.read(acts.is_news, now):
-        await house.db.write(acts.note, now)
+    if await house.db.read(owner_activity.is_news, now):
+        await house.db.write(owner_activity.note, now)
 
 
 def _unchanged(request: Request, answer: Answer) -> Response | None:

@@ -14,7 +14,7 @@ from remit.model.task import Task
 from remit.server import agents, filters, listing
 from remit.server.bodies import Bulk
 from remit.server.call import Answer, Call, Route
-from remit.store import search, standing
+from remit.store import search, tasks
 from remit.store.search import Filter
 
 MOST: Final = 10_000
@@ -27,7 +27,7 @@ async def act(call: Call) -> Answer:
     body = call.read(Bulk)
     named, more = await _named(call, body)
     known = await call.house.db.read(call.access.finds, named)
-    found = await call.house.db.read(standing.of, known)
+    found = await call.house.db.read(tasks.statuses_of, known)
     there = {each.id for each in found}
     gone: list[Json] = [_refused(each, "It is not there.") for each in named if each not in there]
     told: JsonMap = {"action": body.action, "dryRun": body.dry_run, "more": more}

@@ -12,7 +12,7 @@ from remit.model.delivery import Delivery, Keeps
 from remit.model.task import Cue, Priority, Source, SourceKind
 from remit.server.bodies import Trial
 from remit.server.call import VIEW, Answer, Call, Route, created
-from remit.store import deliveries, switches
+from remit.store import deliveries, permissions
 from remit.store.database import Tx
 from remit.store.secrets import Secrets, machine_ring
 from remit.wiring import House
@@ -97,7 +97,7 @@ def _lacks(house: House, keys: Keys, name: str) -> str:
 
 def _troubles(tx: Tx, names: list[str]) -> tuple[Mapping[str, str], dict[str, str]]:
     last = {name: deliveries.last_trouble(tx, name) for name in names}
-    return switches.every(tx), {name: why for name, why in last.items() if why}
+    return permissions.channels_off(tx), {name: why for name, why in last.items() if why}
 
 
 ROUTES: Final = (

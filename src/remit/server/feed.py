@@ -9,7 +9,7 @@ from typing import Final
 from remit.errors import RemitError
 from remit.model.task import SourceKind, Task
 from remit.server.call import Answer, Call, Route
-from remit.store import planned, series, series_orders
+from remit.store import series, series_orders, tasks
 from remit.store.database import Tx
 from remit.trigger.calendar import ics
 from remit.wiring.calendar import FEED, kept_in
@@ -59,9 +59,10 @@ def coming(tx: Tx, now: datetime) -> list[ics.Event]:
     What came out of a calendar is left out: there it stands already.
     """
     until = now + AHEAD
-    tasks = [task for task in planned.between(tx, now, until, MOST) if _is_wanted(task, now)]
-    known: set[object] = {(task.series_id, task.slot) for task in tasks}
-    listed = [*map(_of_task, tasks), *_of_series(tx, now, until, known)]
+    planned = tasks.planned_between(tx, now, until, MOST)
+    wanted = [task for task in planned if _is_wanted(task, now)]
+    known: set[object] = {(task.series_id, task.slot) for task in wanted}
+    listed = [*map(_of_task, wanted), *_of_series(tx, now, until, known)]
     return sorted(listed, key=lambda each: each[1])[:MOST]
 
 

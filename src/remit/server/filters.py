@@ -18,7 +18,7 @@ from remit.model.contract import ContractType
 from remit.model.ids import series_id
 from remit.model.status import ACTIVE, Status
 from remit.model.task import Priority, SourceKind, Taint, TaskType
-from remit.store.filter import Filter, Sort
+from remit.store.task_filter import Filter, Sort
 
 T = TypeVar("T")
 

@@ -7,14 +7,14 @@ from remit.model.codec import JsonMap, stamp
 from remit.server import filters, listing
 from remit.server.bodies import NewView, Nothing
 from remit.server.call import Answer, Call, Route
-from remit.store import views
-from remit.store.views import SavedView
+from remit.store import task_filter
+from remit.store.task_filter import SavedView
 
 _WHOSE: Final = "saved filters are for people"
 
 
 async def every(call: Call) -> Answer:
-    found = await call.house.db.read(views.every)
+    found = await call.house.db.read(task_filter.saved_views)
     return Answer({"views": [_told(each) for each in found]})
 
 
@@ -27,15 +27,15 @@ async def keep(call: Call) -> Answer:
         raise BadInput("name must be one line that can be read, without a slash.", field="name")
     filters.typed(body.filter, listing.at(call.house))  # for what it refuses
     now = call.house.clock.now()
-    await call.house.db.write(views.put, name, body.filter, now)
-    found = await call.house.db.read(views.every)
+    await call.house.db.write(task_filter.save_view, name, body.filter, now)
+    found = await call.house.db.read(task_filter.saved_views)
     return Answer(_told(next(each for each in found if each.name == name)))
 
 
 async def drop(call: Call) -> Answer:
     call.read(Nothing)
     call.access.check_person(_WHOSE)
-    await call.house.db.write(views.drop, call.path["name"])
+    await call.house.db.write(task_filter.delete_view, call.path["name"])
     return await every(call)
 
 

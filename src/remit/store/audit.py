@@ -9,19 +9,13 @@ from msgspec import Struct
 
 from remit.errors import RemitError
 from remit.model.codec import Json, JsonMap, to_json
+from remit.model.delivery_moves import STATUS_AFTER_ANSWER, STATUS_AFTER_DECISION
 from remit.model.event import Kind
 from remit.store import events, rows
 from remit.store.database import Cell, Row, Tx
 
 RECENT: Final = 2000
 _PAGE: Final = 1000
-_ANSWERED: Final = {
-    "accepted": "sent",
-    "retry": "pending",
-    "refused": "refused",
-    "unknown": "unknown",
-}
-_JUDGED: Final = {"arrived": "sent", "resend": "pending", "drop": "refused"}
 
 
 def complaints(tx: Tx, *, whole: bool = True) -> Iterator[str]:
@@ -52,7 +46,7 @@ def _contradictions(tx: Tx) -> Iterator[str]:
     while page := tx.all("audit_tasks", {"no": last, "limit": _PAGE}):
         last = rows.number(page[-1]["no"])
         parcels: dict[Cell, list[Row]] = {row["id"]: [] for row in page}
-        for parcel in tx.all("list_deliveries_of", {"tasks": json.dumps(list(parcels))}):
+        for parcel in tx.all("list_deliveries_of_tasks", {"tasks": json.dumps(list(parcels))}):
             parcels[parcel["task_id"]].append(parcel)
         sends = _sends(tx, list(parcels), restores)
         for row in page:
@@ -137,12 +131,12 @@ def _sends(tx: Tx, tasks: Sequence[Cell], restores: Sequence[Row]) -> dict[Cell,
                 told[data["delivery"]] = _Send("sending", data["sha256"])
             case Kind.DELIVERY_SETTLED if "late" not in data:
                 send = told.setdefault(data["delivery"], _Send())
-                send.status = _ANSWERED[data["answer"]]
+                send.status = STATUS_AFTER_ANSWER[data["answer"]]
                 send.digest = data.get("sha256", send.digest)
                 send.receipt = data.get("receipt", send.receipt)
             case Kind.REVIEW_DECIDED if row["about"] in told:
                 send = told[row["about"]]
-                send.status = _JUDGED.get(data["answer"], send.status)
+                send.status = STATUS_AFTER_DECISION.get(data["answer"], send.status)
             case Kind.STORE_RESTORED:
                 for send in told.values():
                     send.status = "unknown" if send.status == "sending" else send.status

@@ -14,7 +14,7 @@ from remit.model.codec import Json, stamp
 from remit.model.event import Entry, Kind
 from remit.model.ids import TaskId
 from remit.model.status import Actor
-from remit.store import cues, events, glance, home, notices, restored, rows
+from remit.store import after_restore, cues, events, home, meta, notices, read_only, rows
 from remit.store.connection import SqliteTx, connect, trouble
 from remit.store.database import Tx
 from remit.system.files import sync_folder
@@ -57,7 +57,7 @@ def restore(saved: Path, target: Path, now: datetime) -> Held:
     """
     if not saved.is_file():
         raise BadInput(f"There is no backup {saved}.")
-    glance.check(saved)
+    read_only.check(saved)
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     fresh = target.with_name(home.RESTORING)
     _remove(fresh)  # what an earlier restore left, and above all its log
@@ -77,8 +77,7 @@ def restore(saved: Path, target: Path, now: datetime) -> Held:
 
 def incarnation(tx: Tx) -> int:
     """How often this history was restored, plus one."""
-    row = tx.one("get_meta", {"key": "incarnation"})
-    return int(str(row["value"])) if row else 1
+    return int(meta.get(tx, "incarnation") or 1)
 
 
 def _copy(source: Path, partial: Path, now: datetime, progress: Callable[[float], None]) -> None:
@@ -100,10 +99,10 @@ def _copy(source: Path, partial: Path, now: datetime, progress: Callable[[float]
 
 def _hold_back(tx: Tx, now: datetime) -> Held:
     number = incarnation(tx) + 1
-    tx.run("set_meta", {"key": "incarnation", "value": str(number)})
+    meta.put(tx, "incarnation", str(number))
     entry = Entry(Kind.STORE_RESTORED, Actor.OWNER, {"incarnation": number})
     events.append(tx, None, 0, entry, now)
-    restored.note(tx, now)
+    after_restore.note(tx, now)
     cues.mark_restored(tx, now)
     why = "restored from a backup; it may be out already"
     tx.run("doubt_all_sends", {"why": why, "now": rows.ms(now)})
@@ -111,7 +110,7 @@ def _hold_back(tx: Tx, now: datetime) -> Held:
     # Who was shut out since the backup was made stays out: all come in anew.
     tx.run("revoke_all_tokens", {"now": rows.ms(now)})
     tx.run("end_all_sign_ins", {"now": rows.ms(now)})
-    asked = restored.hold_due_slots(tx, now)
+    asked = after_restore.hold_due_slots(tx, now)
     found = tx.all("pause_due_tasks", {"now": rows.ms(now)})
     for row in found:
         was = str(row["resume_to"])

@@ -55,7 +55,7 @@ def note(tx: Tx, calendar: Calendar) -> None:
         "marked": calendar.marked,
         "trusted": calendar.trusted,
     }
-    tx.run("note_calendar", columns)
+    tx.run("put_calendar", columns)
 
 
 def looked(tx: Tx, account: str, path: str, token: str, at: datetime) -> None:
@@ -67,19 +67,19 @@ def looked(tx: Tx, account: str, path: str, token: str, at: datetime) -> None:
         "looked": rows.ms(at),
         "why": None,
     }
-    tx.run("look_calendar", asked)
+    tx.run("record_calendar_read", asked)
 
 
 def failed(tx: Tx, account: str, path: str, why: str) -> None:
     """It could not be read; what is known of it stays as it is."""
     asked: Params = {"account": account, "path": path, "token": None, "looked": None, "why": why}
-    tx.run("look_calendar", asked)
+    tx.run("record_calendar_read", asked)
 
 
 def left(tx: Tx, account: str, path: str, why: str) -> None:
     """Nothing is held of it any more, so the next look asks for all of it."""
     tx.run(
-        "look_calendar",
+        "record_calendar_read",
         {"account": account, "path": path, "token": "", "looked": None, "why": why},
     )
 
@@ -103,13 +103,13 @@ def get(tx: Tx, account: str, calendar: str, path: str) -> Resource | None:
 
 def counting(tx: Tx, uid: str) -> Resource | None:
     """The resource that counts for a uid: one the owner trusts, then the first."""
-    row = tx.one("first_resource", {"uid": uid})
+    row = tx.one("find_resource_by_uid", {"uid": uid})
     return _resource(row) if row else None
 
 
 def ending_before(tx: Tx, until: datetime, limit: int) -> list[Resource]:
     """Those whose starts are not known up to a moment."""
-    found = tx.all("list_short_resources", {"until": rows.ms(until), "limit": limit})
+    found = tx.all("list_resources_to_extend", {"until": rows.ms(until), "limit": limit})
     return [_resource(row) for row in found]
 
 
@@ -127,7 +127,7 @@ def unseen(tx: Tx) -> int:
 def see(tx: Tx, account: str, calendar: str, path: str) -> bool:
     """The owner knows that nothing of it starts; if it changes, he is told anew."""
     place: Params = {"account": account, "calendar": calendar, "path": path}
-    return tx.run("see_resource", place) == 1
+    return tx.run("mark_resource_seen", place) == 1
 
 
 def put(tx: Tx, resource: Resource, now: datetime) -> None:

@@ -79,13 +79,13 @@ def touch_token(tx: Tx, token_id: str, now: datetime) -> None:
 
 def add_code(tx: Tx, digest: bytes, now: datetime, until: datetime) -> None:
     """Keep what a link carries until it is used; those that ran out are forgotten."""
-    tx.run("sweep_codes", {"now": rows.ms(now)})
+    tx.run("delete_expired_codes", {"now": rows.ms(now)})
     tx.run("insert_code", {"hash": digest, "expires_at": rows.ms(until)})
 
 
 def exchange(tx: Tx, code: bytes, sign_in: SignIn, digest: bytes) -> bool:
     """Use a code up for a sign-in, both or neither; False if the code opens nothing."""
-    used = tx.run("use_code", {"hash": code, "now": rows.ms(sign_in.created_at)})
+    used = tx.run("delete_valid_code", {"hash": code, "now": rows.ms(sign_in.created_at)})
     if used:
         add_sign_in(tx, sign_in, digest)
     return bool(used)

@@ -19,13 +19,13 @@ from remit.store.database import Params, Tx
 
 BOUND: Final = timedelta(hours=1)  # so far ahead is a clock that went wrong, and nothing else
 _STATEMENTS: Final = (
-    "put_tasks_right",
-    "put_notices_right",
-    "put_reviews_right",
-    "put_calendars_right",
-    "put_inbound_right",
-    "put_spending_right",
-    "put_deliveries_right",
+    "correct_task_times",
+    "correct_notice_times",
+    "correct_review_times",
+    "correct_calendar_times",
+    "correct_inbound_times",
+    "correct_spending_times",
+    "correct_delivery_times",
 )
 _TIME_GONE: Final = (slots.ASLEEP, slots.NOT_BEGUN, occurrences.PASSED)
 
@@ -55,7 +55,7 @@ def put_right(tx: Tx, now: datetime) -> list[Ahead]:
     for statement in _STATEMENTS:
         tx.run(statement, known)
     why = json.dumps(_TIME_GONE)
-    for row in tx.all("list_starts_ahead", {"now": rows.ms(now), "why": why}):
+    for row in tx.all("list_future_dropped_starts", {"now": rows.ms(now), "why": why}):
         occurrences.plan_again(tx, row)
     return [
         Ahead(
@@ -64,12 +64,12 @@ def put_right(tx: Tx, now: datetime) -> list[Ahead]:
             tuple(
                 (TaskId(str(gone["id"])), rows.at(gone["slot_at"]))
                 for gone in tx.all(
-                    "list_slots_ahead",
+                    "list_future_skipped_slots",
                     {**known, "series": row["id"], "reached": row["reached"]},
                 )
             ),
         )
-        for row in tx.all("list_series_ahead", known)
+        for row in tx.all("list_series_with_future_tasks", known)
     ]
 
 
@@ -78,9 +78,9 @@ def rewind(tx: Tx, ahead: Ahead, made: list[Task], now: datetime) -> None:
     known: Params = {**_known(now), "series": ahead.series.id, "reached": rows.ms(ahead.reached)}
     if not tx.run("rewind_series", known):
         return
-    tx.run("delete_skips_ahead", known)
+    tx.run("delete_future_skips", known)
     for task_id, _ in ahead.gone:
-        tx.run("vacate_slot", {"id": task_id})
+        tx.run("clear_task_slot", {"id": task_id})
     for task in made:
         tasks.admit(tx, task)
 

@@ -20,7 +20,7 @@ from remit.model.ids import ConversationId, TaskId
 from remit.model.review import Review
 from remit.model.status import Actor, Status
 from remit.model.task import Task
-from remit.store import events, rows, tasks
+from remit.store import events, meta, rows, tasks
 from remit.store.database import Params, Row, Tx
 
 MOST_TASKS: Final = 50  # of a conversation that are looked at
@@ -88,7 +88,7 @@ def say(tx: Tx, ident: ConversationId, said: Said, now: datetime, *, owed: bool 
 def answer(tx: Tx, turn: Turn, said: Said, now: datetime) -> Turn | None:
     """Answer a turn of the owner, once; None if it was answered before."""
     place: Params = {"conversation": turn.conversation_id, "n": turn.n}
-    if not tx.run("settle_turn", place):
+    if not tx.run("mark_turn_answered", place):
         return None
     return _add(tx, turn.conversation_id, said, now, answers=turn.n)
 
@@ -96,12 +96,12 @@ def answer(tx: Tx, turn: Turn, said: Said, now: datetime) -> Turn | None:
 def mean(tx: Tx, turn: Turn, meant: JsonMap) -> None:
     """Write down what a turn was taken for, before it is acted on: so it is taken ever after."""
     told: Params = {"conversation": turn.conversation_id, "n": turn.n, "meant": text_of(meant)}
-    tx.run("mean_turn", told)
+    tx.run("set_turn_meaning", told)
 
 
 def owed(tx: Tx) -> list[Turn]:
     """Every turn that is still owed an answer, oldest first."""
-    return [_turn(row) for row in tx.all("list_owed")]
+    return [_turn(row) for row in tx.all("list_unanswered_turns")]
 
 
 def turn(tx: Tx, ident: ConversationId, n: int) -> Turn:
@@ -132,7 +132,7 @@ def _add(
         raise NotFound("conversation", ident)
     n, first = rows.number(row["n"]), said.task_refs[0] if said.task_refs else None
     tx.run(
-        "say_turn",
+        "append_turn",
         {
             "conversation": ident,
             "n": n,
@@ -188,18 +188,20 @@ def tasks_in(tx: Tx, ident: ConversationId, limit: int = MOST_TASKS) -> list[Tas
 
 def asked_in(tx: Tx, ident: ConversationId) -> list[Review]:
     """The open questions about them, oldest first."""
-    return [rows.review(row) for row in tx.all("list_asked", {"conversation": ident})]
+    return [
+        rows.review(row) for row in tx.all("list_conversation_reviews", {"conversation": ident})
+    ]
 
 
 def birthplace(tx: Tx, task_id: TaskId) -> Conversation | None:
     """Where a task was born, or first spoken of; None if that is nowhere, or was put away."""
-    row = tx.one("find_birthplace", {"task": task_id})
+    row = tx.one("find_first_conversation", {"task": task_id})
     return _conversation(row) if row else None
 
 
 def called(tx: Tx, title: str) -> Conversation | None:
     """The first conversation of that title."""
-    row = tx.one("find_conversation_called", {"title": title})
+    row = tx.one("find_conversation_by_title", {"title": title})
     return _conversation(row) if row else None
 
 
@@ -211,7 +213,7 @@ def replied_to(tx: Tx, channel: str, ref: str) -> TaskId | None:
 
 def on_channel(tx: Tx, channel: str) -> Conversation | None:
     """The conversation that went on last of those that began on a channel."""
-    row = tx.one("find_conversation_on", {"channel": channel})
+    row = tx.one("find_conversation_by_channel", {"channel": channel})
     return _conversation(row) if row else None
 
 
@@ -232,7 +234,7 @@ def standing(tx: Tx, statuses: Iterable[Status], limit: int = 50) -> list[Task]:
     found = [
         row
         for status in statuses
-        for row in tx.all("list_standing", {"status": status.value, "limit": limit})
+        for row in tx.all("list_tasks_by_status", {"status": status.value, "limit": limit})
     ]
     found.sort(key=lambda row: -rows.number(row["no"]))
     return tasks.all_with_deliveries(tx, found[:limit])
@@ -243,8 +245,7 @@ def standing(tx: Tx, statuses: Iterable[Status], limit: int = 50) -> list[Task]:
 
 def told_upto(tx: Tx) -> int:
     """The event up to which it has been told what became of tasks."""
-    row = tx.one("get_meta", {"key": _TOLD})
-    return int(str(row["value"])) if row else 0
+    return int(meta.get(tx, _TOLD) or 0)
 
 
 def tell(tx: Tx, news: Sequence[tuple[Conversation, Said]], upto: int, now: datetime) -> list[Turn]:
@@ -259,7 +260,7 @@ def tell(tx: Tx, news: Sequence[tuple[Conversation, Said]], upto: int, now: date
         tx.run("begin_conversation", _begun(place))
         if tx.one("get_conversation", {"id": place.id}) is not None:
             spoken.append(say(tx, place.id, said, now))
-    tx.run("set_meta", {"key": _TOLD, "value": str(max(upto, told_upto(tx)))})
+    meta.put(tx, _TOLD, str(max(upto, told_upto(tx))))
     return spoken
 
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 from remit.model.codec import JsonMap, stamp, text_of
 from remit.model.ids import TaskId
 from remit.model.task import Source
-from remit.store import rows
+from remit.store import meta, rows
 from remit.store.database import Params, Row, Tx
 
 MOST_IDLE: Final = 100  # kept in an hour of one door, of what starts nothing
@@ -25,7 +25,6 @@ _HOUR: Final = timedelta(hours=1)
 RESTORED: Final = "restored"  # in a mark: when a backup was put in place
 _MARK: Final = "door:"
 _UNKEPT: Final = "unkept:"
-_LAST: Final = "\U0010ffff"
 
 
 class Fate(StrEnum):
@@ -136,8 +135,7 @@ def tally(tx: Tx, since: datetime) -> dict[str, dict[Fate, int]]:
 
 def unkept(tx: Tx) -> dict[str, int]:
     """How many were only counted, by door, since it was made."""
-    listed = tx.all("list_meta", {"begin": _UNKEPT, "end": _UNKEPT + _LAST})
-    return {str(row["key"]).removeprefix(_UNKEPT): int(str(row["value"])) for row in listed}
+    return {door: int(count) for door, count in meta.starting_with(tx, _UNKEPT).items()}
 
 
 def whose(tx: Tx, source: Source) -> str | None:
@@ -149,20 +147,19 @@ def whose(tx: Tx, source: Source) -> str | None:
 
 def mark(tx: Tx, door: str) -> JsonMap:
     """How far a door was read, as it left it; empty if it never was."""
-    row = tx.one("get_meta", {"key": _MARK + door})
-    found: JsonMap = json.loads(str(row["value"])) if row is not None else {}
+    found: JsonMap = json.loads(meta.get(tx, _MARK + door) or "{}")
     return found
 
 
 def keep_mark(tx: Tx, door: str, said: JsonMap) -> None:
-    tx.run("set_meta", {"key": _MARK + door, "value": text_of(said)})
+    meta.put(tx, _MARK + door, text_of(said))
 
 
 def mark_restored(tx: Tx, now: datetime) -> None:
     """Note at every door that was read how far that what comes next may have come before."""
-    for row in tx.all("list_meta", {"begin": _MARK, "end": _MARK + _LAST}):
-        said: JsonMap = json.loads(str(row["value"]))
-        tx.run("set_meta", {"key": row["key"], "value": text_of(said | {RESTORED: stamp(now)})})
+    for door, text in meta.starting_with(tx, _MARK).items():
+        said: JsonMap = json.loads(text)
+        keep_mark(tx, door, said | {RESTORED: stamp(now)})
 
 
 def _over(tx: Tx, arrival: Arrival, caps: Caps, now: datetime, day: datetime) -> str | None:
@@ -192,9 +189,8 @@ def is_flooded(tx: Tx, door: str, now: datetime) -> bool:
 
 
 def _count_unkept(tx: Tx, door: str) -> None:
-    row = tx.one("get_meta", {"key": _UNKEPT + door})
-    before = int(str(row["value"])) if row is not None else 0
-    tx.run("set_meta", {"key": _UNKEPT + door, "value": str(before + 1)})
+    before = int(meta.get(tx, _UNKEPT + door) or 0)
+    meta.put(tx, _UNKEPT + door, str(before + 1))
 
 
 def _number(tx: Tx, query: str, asked: Params) -> int:

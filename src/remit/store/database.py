@@ -1,17 +1,20 @@
 """What a database must offer: transactions over named statements, run on the right thread."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Concatenate, Final, ParamSpec, Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct
 
+from remit.errors import StoreTrouble
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
 # Not importlib.resources: it costs a third of what reading a page of tasks does.
-SQL: Final = Path(__file__).parent / "sql"
+FOLDER: Final = Path(__file__).parent
+_NAME: Final = "\n-- name: "
 
 Cell: TypeAlias = str | int | float | bytes | None
 Params: TypeAlias = Mapping[str, Cell] | Sequence[Cell]
@@ -26,7 +29,7 @@ class Tail(Struct):
 
 
 class Tx(Protocol):
-    """One transaction. Statements are named after their file in `sql/`."""
+    """One transaction. It runs statements by their names in the `.sql` files of this folder."""
 
     tail: Tail | None
 
@@ -61,13 +64,38 @@ class Database(Protocol):
     async def close(self) -> None: ...
 
 
-def load_statements() -> None:
-    """Read every statement now: while an upgrade replaces the package its folder may be absent."""
-    for path in SQL.glob("*.sql"):
-        statement(path.stem)
+def statement(name: str) -> str:
+    """The text of a named statement."""
+    return statements()[name]
 
 
 @cache
-def statement(name: str) -> str:
-    """The text of a named statement."""
-    return (SQL / f"{name}.sql").read_text(encoding="utf-8")
+def statements() -> Mapping[str, str]:
+    """Every statement by its name; all are read at the first use of one.
+
+    While an upgrade replaces the package its files may be absent.
+    """
+    return load_statements(FOLDER)
+
+
+def load_statements(folder: Path) -> dict[str, str]:
+    """The statements of the `.sql` files that stand beside the modules that run them."""
+    found: dict[str, str] = {}
+    for path in sorted(folder.glob("*.sql")):
+        for name, sql in _read_blocks(path):
+            if name in found:
+                raise StoreTrouble(f"{path.name}: there are two statements named {name!r}.")
+            found[name] = sql
+    return found
+
+
+def _read_blocks(path: Path) -> Iterator[tuple[str, str]]:
+    """The name and the text of each statement of a file; each begins with a line `-- name: …`."""
+    before, *blocks = f"\n{path.read_text(encoding='utf-8')}".split(_NAME)
+    if before.strip():
+        raise StoreTrouble(f"{path.name}: its first statement has no line `-- name: …`.")
+    for block in blocks:
+        name, _, text = block.partition("\n")
+        if not text.rstrip().endswith(";"):
+            raise StoreTrouble(f"{path.name}: the statement {name!r} is empty or has no `;`.")
+        yield name, text.rstrip()

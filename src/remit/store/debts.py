@@ -1,14 +1,37 @@
-"""Test debt: which files failed, in which project, through which task. Rows are only ever added."""
+"""Test debt: which files failed, in which project, through which task. Rows are only ever added.
 
-from collections.abc import Iterable
+A group of deferred checks ends here too: one transaction writes what was found to every task that
+waited, and adds what failed to the debt of the project.
+"""
+
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from itertools import groupby
 
+from msgspec import Struct
+
 from remit.model import debt
+from remit.model.codec import JsonMap
+from remit.model.contract import Finding, Result
 from remit.model.debt import DECAY, Book, Owes
+from remit.model.deferred import Batch, Due
 from remit.model.ids import TaskId
-from remit.store import rows
+from remit.model.review import Review
+from remit.model.status import Actor
+from remit.model.task import Task
+from remit.store import deferred, reviews, rows, tasks
 from remit.store.database import Params, Tx
+
+
+class Ended(Struct, frozen=True):
+    """A batch that was checked: each criterion with what was found of it.
+
+    Where something failed, `asks` is the task that would mend it, with the question.
+    """
+
+    batch: Batch
+    found: Sequence[tuple[Due, Finding]]
+    asks: tuple[Task, Review] | None = None
 
 
 def add(  # noqa: PLR0913 - a row names what it is of
@@ -43,3 +66,28 @@ def book(tx: Tx, project: str, now: datetime, but: TaskId | None = None) -> Book
     for (at, reason), same in groupby(rest, key=lambda row: (row["at"], str(row["reason"]))):
         found = debt.failed(found, [str(row["path"]) for row in same], rows.at(at), reason)
     return debt.alive(found, now)
+
+
+def close_group(tx: Tx, ended: Ended, now: datetime) -> bool:
+    """Settle a batch, once; False if it was settled before, and then nothing is written."""
+    batch = ended.batch
+    about: JsonMap = {"group": batch.group.said, "branch": batch.branch}
+    new = [deferred.settle(tx, task, late, about, now) for task, late in _by_task(ended).items()]
+    if not any(new):
+        return False
+    for due, finding in ended.found:
+        for each in due.waits if finding.result is Result.FAIL else ():
+            add(tx, batch.project, each.paths, each.task_id, Owes.LATE, now)
+    if ended.asks is not None:
+        fix, question = ended.asks
+        tasks.admit(tx, fix)
+        reviews.open_review(tx, question, Actor.VERIFIER, now)
+    return True
+
+
+def _by_task(ended: Ended) -> dict[TaskId, dict[int, Finding]]:
+    found: dict[TaskId, dict[int, Finding]] = {}
+    for due, finding in ended.found:
+        for each in due.waits:
+            found.setdefault(each.task_id, {})[each.place] = finding
+    return found

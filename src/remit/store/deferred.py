@@ -51,7 +51,7 @@ def every(tx: Tx) -> list[Waiting]:
 
 
 def of_task(tx: Tx, task_id: TaskId) -> list[Waiting]:
-    return [_waiting(row) for row in tx.all("list_deferred_of", {"task": task_id})]
+    return [_waiting(row) for row in tx.all("list_task_deferred", {"task": task_id})]
 
 
 def seen(tx: Tx, task: Task) -> list[Waiting]:
@@ -64,7 +64,7 @@ def seen(tx: Tx, task: Task) -> list[Waiting]:
 
 def at_work(tx: Tx, batch: Batch, waits: Collection[TaskId]) -> list[TaskId]:
     """Whose end a batch still waits for: open tasks of its group, and those that wait for it."""
-    found = tx.all("list_at_work", {"agent": f"{PROJECT}{batch.project}"})
+    found = tx.all("list_open_project_tasks", {"agent": f"{PROJECT}{batch.project}"})
     return [
         TaskId(str(row["id"])) for row in found if row["id"] in waits or _is_of(batch.group, row)
     ]

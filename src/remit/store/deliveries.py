@@ -3,29 +3,39 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from msgspec import Struct
+
 from remit.errors import LeaseLost
-from remit.model.codec import Json, text_of, to_json
+from remit.model.codec import Json, JsonMap, text_of, to_json
 from remit.model.delivery import (
     Accepted,
     Answer,
     Delivery,
     DeliveryStatus,
     Found,
-    Locked,
-    Refused,
     Report,
     Reported,
-    Retry,
     Sends,
-    Unknown,
 )
+from remit.model.delivery_moves import answer_word, status_after
 from remit.model.event import Entry, Kind
 from remit.model.ids import DeliveryId, TaskId
 from remit.model.run import Lease
 from remit.model.status import Actor
 from remit.model.task import Task
-from remit.store import events, rows
+from remit.store import events, rows, tasks
 from remit.store.database import Params, Tx
+
+
+class MessageThread(Struct, frozen=True):
+    """What a message goes on with. `subject` is that of the owner's mail, if one ordered it.
+
+    `first` is the text of the first message, which the thread is called by otherwise.
+    """
+
+    earlier: tuple[str, ...] = ()  # what the provider called them, oldest first
+    subject: str = ""
+    first: str = ""
 
 
 def claim_send(
@@ -145,7 +155,7 @@ def report(tx: Tx, came: Report, now: datetime) -> TaskId | None:
     if not fresh and came.said.arrived:
         return None  # it was known to have arrived, and a provider says so many times
     if row["status"] == "unknown":
-        tx.run("witness_review", {"about": delivery_id, "said": _evidence(came.said)})
+        tx.run("add_review_evidence", {"about": delivery_id, "said": _evidence(came.said)})
     word, _, note = _words(came.said.answer)
     data: dict[str, Json] = {"delivery": delivery_id, "answer": word, "ref": came.said.ref}
     data |= {"note": note} if note else {}
@@ -163,7 +173,7 @@ def _cleared(tx: Tx, delivery_id: str, answer: Found, now: datetime) -> bool:
         "receipt": answer.ref if isinstance(answer, Accepted) else None,
         "now": rows.ms(now),
     }
-    return tx.run("clear_delivery", told) == 1
+    return tx.run("resolve_delivery", told) == 1
 
 
 def _tell_cleared(
@@ -187,17 +197,8 @@ def of_task(tx: Tx, task_id: TaskId) -> tuple[Delivery, ...]:
 
 def _words(answer: Answer) -> tuple[str, str, str | None]:
     """The answer's name, the delivery's new status, and a note."""
-    match answer:
-        case Accepted():
-            return "accepted", "sent", None
-        case Retry(why):
-            return "retry", "pending", why
-        case Refused(why):
-            return "refused", "refused", why
-        case Locked(why):
-            return "retry", "pending", why
-        case Unknown(why):  # pragma: no branch - there is no other
-            return "unknown", "unknown", why
+    note = None if isinstance(answer, Accepted) else answer.why
+    return answer_word(answer), status_after(answer), note
 
 
 def _hold(tx: Tx, lease: Lease, now: datetime) -> int:
@@ -209,7 +210,7 @@ def _hold(tx: Tx, lease: Lease, now: datetime) -> int:
         "count": 1,
         "now": rows.ms(now),
     }
-    row = tx.one("touch_task", held)
+    row = tx.one("record_leg_event", held)
     if row is None:
         raise LeaseLost(lease.task_id, lease.number)
     return rows.number(row["events"])
@@ -217,7 +218,7 @@ def _hold(tx: Tx, lease: Lease, now: datetime) -> int:
 
 def _note(tx: Tx, task_id: TaskId, now: datetime) -> int:
     """The place of an event that needs no lease."""
-    row = tx.one("note_task", {"id": task_id, "now": rows.ms(now)})
+    row = tx.one("record_task_event", {"id": task_id, "now": rows.ms(now)})
     assert row is not None  # noqa: S101 - deliveries belong to tasks that are there
     return rows.number(row["events"])
 
@@ -232,3 +233,35 @@ def last_trouble(tx: Tx, channel: str) -> str | None:
     """What went wrong last on a channel; None if nothing of late did."""
     row = tx.one("last_trouble", {"channel": channel})
     return rows.text(row["reason"]) if row else None
+
+
+def find_thread(tx: Tx, key: str, channel: str, limit: int = 20) -> MessageThread:
+    """The thread of a delivery, or of a notice that goes alone, by its key.
+
+    Messages of one session, to one person, by one channel belong together. What the owner ordered
+    by mail also belongs to that mail: the answer stands in the same thread.
+    """
+    place = tx.one("find_thread", {"id": key})
+    if place is None:
+        return MessageThread()
+    task = tasks.get(tx, TaskId(str(place["task_id"])))
+    recipient = place["recipient"]
+    asked: dict[str, str | int | None] = {
+        "id": key,
+        "session": task.session_id,
+        "channel": channel,
+        "recipient": None if recipient is None else str(recipient),
+    }
+    sent = [str(row["receipt"]) for row in tx.all("list_thread", asked | {"limit": limit})]
+    first = tx.one("first_in_thread", asked)
+    ordered, subject = _ordering_mail(task.context) if recipient is None else ((), "")
+    earlier = tuple(dict.fromkeys((*ordered, *reversed(sent))))
+    return MessageThread(earlier, subject, str(first["words"] or "") if first else "")
+
+
+def _ordering_mail(context: JsonMap) -> tuple[tuple[str, ...], str]:
+    """The ids and the subject of the owner's mail that ordered a task; only its own has both."""
+    ids, subject = context.get("threads"), context.get("subject")
+    if not isinstance(ids, list) or not isinstance(subject, str):
+        return (), ""
+    return tuple(str(each) for each in ids), subject

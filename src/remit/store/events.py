@@ -2,19 +2,23 @@
 
 from collections.abc import Iterator
 from datetime import datetime
+from typing import Final
 
 from remit.model.codec import text_of
-from remit.model.event import GENESIS, Entry, Event, chain
+from remit.model.event import GENESIS, Entry, Event, Kind, chain
 from remit.model.ids import TaskId
-from remit.store import rows, through
+from remit.model.status import Actor
+from remit.store import on_behalf, rows
 from remit.store.database import Tail, Tx
+
+MAX_EVENTS: Final = 1 << 62  # of one task: all of them
 
 
 def append(tx: Tx, task_id: TaskId | None, n: int, entry: Entry, now: datetime) -> int:
     """Write down what happened, bound to everything before it; return its place."""
     tail = tx.tail or _find_tail(tx)
     seq = tail.seq + 1
-    entry = through.named(tx, entry)
+    entry = on_behalf.named(tx, entry)
     row = (seq, task_id, n, entry.kind.value, entry.actor.value, rows.ms(now), text_of(entry.data))
     digest = chain(tail.hash, row)
     tx.run("append_event", (*row, digest))
@@ -22,11 +26,17 @@ def append(tx: Tx, task_id: TaskId | None, n: int, entry: Entry, now: datetime) 
     return seq
 
 
+def note_loop_failure(tx: Tx, loop: str, error: str, now: datetime) -> None:
+    """Write down that a background loop failed and is started again."""
+    entry = Entry(Kind.LOOP_FAILED, Actor.ENGINE, {"loop": loop, "why": error})
+    append(tx, None, 0, entry, now)
+
+
 def after(tx: Tx, seq: int, limit: int) -> list[Event]:
     return [rows.event(row) for row in tx.all("list_events", {"seq": seq, "limit": limit})]
 
 
-def of_task(tx: Tx, task_id: TaskId, n: int = 0, limit: int = -1) -> list[Event]:
+def of_task(tx: Tx, task_id: TaskId, n: int = 0, limit: int = MAX_EVENTS) -> list[Event]:
     found = tx.all("list_task_events", {"task": task_id, "n": n, "limit": limit})
     return [rows.event(row) for row in found]
 

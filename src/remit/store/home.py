@@ -24,7 +24,7 @@ from remit.errors import (
 from remit.store import legacy
 from remit.store.audit import complaints
 from remit.store.connection import APPLICATION_ID, SqliteTx, as_mapping, connect, trouble
-from remit.store.database import SQL
+from remit.store.database import FOLDER
 from remit.system.files import sync_folder
 
 RESTORING: Final = "agent.restoring.db"
@@ -171,7 +171,7 @@ def _schema_of(reached: int) -> list[tuple[str, str]]:
 @cache
 def migrations() -> list[str]:
     """The scripts, in order; a gap in their numbers would be a mistake of ours."""
-    named = sorted((SQL / "migrations").glob("*.sql"))
+    named = sorted((FOLDER / "migrations").glob("*.sql"))
     for number, path in enumerate(named, 1):
         assert int(path.name[:4]) == number, path  # noqa: S101 - checked by the tests of the store
     return [path.read_text(encoding="utf-8") for path in named]

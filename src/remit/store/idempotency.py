@@ -63,4 +63,4 @@ def release(tx: Tx, key: Key) -> None:
 
 def sweep(tx: Tx, now: datetime) -> int:
     """Forget what is too old to count; return how many keys that were."""
-    return tx.run("sweep_keys", {"expired": rows.ms(now - LIFETIME)})
+    return tx.run("delete_expired_keys", {"expired": rows.ms(now - LIFETIME)})

@@ -16,8 +16,6 @@ from remit.model.phone import number_forms
 from remit.store import deliveries, notices, rows
 from remit.store.database import Params, Tx
 
-_LAST = "\U0010ffff"
-
 
 class Came(Struct, frozen=True):
     """One thing that came in. `report` is what it says about a delivery, if it says that."""
@@ -64,12 +62,16 @@ def forget(tx: Tx, before: datetime) -> int:
 def last_at(tx: Tx, channel: str, address: str) -> datetime | None:
     """When the person behind an address last wrote on a channel."""
     asked: list[Params] = [{"channel": channel, "address": each} for each in number_forms(address)]
-    found = [tx.one(name, each) for name in ("last_inbound", "last_inbound_of") for each in asked]
+    found = [
+        tx.one(name, each)
+        for name in ("last_inbound_from", "last_inbound_of_user_id")
+        for each in asked
+    ]
     times = [rows.number(row["at"]) for row in found if row is not None and row["at"] is not None]
     return rows.at(max(times)) if times else None
 
 
 def beginning(tx: Tx, ref: str) -> list[str]:
     """The bodies of all whose refs begin so, as JSON."""
-    listed = tx.all("list_inbound", {"begin": ref, "end": ref + _LAST})
+    listed = tx.all("list_inbound", rows.prefix_range(ref))
     return [str(row["body"]) for row in listed]

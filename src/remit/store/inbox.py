@@ -98,7 +98,7 @@ def fix(tx: Tx, now: datetime, limit: int = 50) -> list[Task]:
 
 def see(tx: Tx, task_id: TaskId, now: datetime) -> Task:
     """The owner has looked at how a task ended; once is enough."""
-    if not tx.run("see_task", {"id": task_id, "now": rows.ms(now)}):
+    if not tx.run("mark_task_seen", {"id": task_id, "now": rows.ms(now)}):
         task = tasks.get(tx, task_id)
         raise Conflict(f"Task {task.id} is {task.status}; what has ended can be seen to the end.")
     return tasks.get(tx, task_id)
@@ -110,7 +110,7 @@ def put_off(tx: Tx, review_id: ReviewId, until: datetime, now: datetime) -> Revi
     reviews.refuse_decided(review)
     tx.run("put_off_review", {"id": review_id, "until": rows.ms(until)})
     told: dict[str, Json] = {"what": "put off", "review": review_id, "until": stamp(until)}
-    row = tx.one("note_task", {"id": review.task_id, "now": rows.ms(now)})
+    row = tx.one("record_task_event", {"id": review.task_id, "now": rows.ms(now)})
     assert row is not None  # noqa: S101 - reviews belong to tasks that are there
     entry = Entry(Kind.TASK_UPDATED, Actor.OWNER, told)
     events.append(tx, review.task_id, rows.number(row["events"]), entry, now)

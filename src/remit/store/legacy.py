@@ -24,7 +24,7 @@ from remit.model.ids import SeriesId, SessionId, TaskId
 from remit.model.plan import Became, Clause, Request
 from remit.model.status import TERMINAL, Actor, Status
 from remit.model.task import Creator, Source, SourceKind, Task, TaskType
-from remit.store import events, rows, tasks
+from remit.store import events, meta, rows, tasks
 from remit.store.connection import SqliteTx, connect
 from remit.store.database import Cell, Params, Tx
 
@@ -46,9 +46,9 @@ def adopt(connection: sqlite3.Connection, folder: Path) -> None:
         tx.begin()
         known = {found.text("id"): _carry_task(tx, found, last) for found in _read(source, _TASKS)}
         _carry_talk(tx, source, known, last)
-        tx.run("set_meta", {"key": "imported", "value": _digest(old)})
+        meta.put(tx, "imported", _digest(old))
         # What happened before is no news: nobody is told of it in a conversation.
-        tx.run("set_meta", {"key": "told", "value": str(events.last(tx))})
+        meta.put(tx, "told", str(events.last(tx)))
         tx.commit()
 
 
@@ -57,8 +57,7 @@ def retire(connection: sqlite3.Connection, folder: Path) -> None:
     old = folder / OLD
     if not old.exists():
         return
-    imported = SqliteTx(connection).one("get_meta", {"key": "imported"})
-    if imported is None or imported["value"] != _digest(old):
+    if meta.get(SqliteTx(connection), "imported") != _digest(old):
         return  # it came later, and nobody asked for it
     for suffix in ("-shm", "-wal", ""):
         part = old.with_name(OLD + suffix)
@@ -237,7 +236,7 @@ def _carry(tx: Tx, task: Task, to: Status, by: Actor, found: _Found) -> Task:
         "completed_at": rows.ms(at) if to in TERMINAL else None,
         "now": rows.ms(at),
     }
-    row = tx.one("carry_task", told)
+    row = tx.one("set_imported_task_status", told)
     assert row is not None  # noqa: S101 - admitted in this very transaction
     data: JsonMap = {"was": task.status, "to": to, "note": f"carried over from {OLD}"}
     events.append(tx, task.id, rows.number(row["events"]), Entry(Kind.TASK_MOVED, by, data), at)

@@ -14,7 +14,7 @@ from remit.model.ids import TaskId
 from remit.model.review import Review
 from remit.model.status import Actor, Status
 from remit.model.task import Source, Task
-from remit.store import events, restored, reviews, rows, runs, tasks
+from remit.store import after_restore, events, reviews, rows, runs, tasks
 from remit.store.database import Row, Tx
 
 READ_STEP: Final = "read_message"
@@ -37,7 +37,7 @@ def entrust(
     if before:
         return before
     for task in made:
-        if restored.admit(tx, task, said_at).id != task.id:
+        if after_restore.admit(tx, task, said_at).id != task.id:
             raise KeyReused(task.source.ref)  # by a message that was called so itself
     for review in asked:
         reviews.open_review(tx, review, Actor.INTAKE, made[0].created_at)
@@ -55,7 +55,7 @@ def store_reading(tx: Tx, task_id: TaskId, read: ReadMessage, now: datetime) -> 
     tx.run("insert_step", (task_id, 0, READ_STEP, text_of(read.record), rows.ms(now)))
     said_at = read.tasks[0].created_at if read.tasks else now
     for task in read.tasks[1:]:
-        if restored.admit(tx, task, said_at).id != task.id:
+        if after_restore.admit(tx, task, said_at).id != task.id:
             raise KeyReused(task.source.ref)
     for review in read.asked:
         reviews.open_review(tx, review, Actor.INTAKE, now)
@@ -68,7 +68,9 @@ def reading_record(tx: Tx, task: Task) -> Json:
 
 
 def _drop(tx: Tx, task_id: TaskId, read: ReadMessage, now: datetime) -> Row | None:
-    row = tx.one("drop_reading", {"id": task_id, "summary": read.summary, "now": rows.ms(now)})
+    row = tx.one(
+        "cancel_read_message", {"id": task_id, "summary": read.summary, "now": rows.ms(now)}
+    )
     if row is not None:
         data: JsonMap = {"was": Status.NEW, "to": Status.CANCELLED, "note": read.summary}
         entry = Entry(Kind.TASK_MOVED, Actor.PRIORITISE, data)

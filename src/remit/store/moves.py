@@ -15,9 +15,9 @@ from remit.model.review import Answered, Decision, Review
 from remit.model.run import Lease
 from remit.model.status import PAUSABLE, TERMINAL, Actor, Reason, Status
 from remit.model.task import Task
-from remit.store import children, deferred, deliveries, events, reviews, rows, runs, tasks
+from remit.store import deferred, deliveries, events, reviews, rows, runs, tasks
 from remit.store.database import Tx
-from remit.store.through import THROUGH, Through
+from remit.store.on_behalf import THROUGH, Through
 
 
 class Ending(Struct, frozen=True, kw_only=True):
@@ -78,7 +78,7 @@ def finish(tx: Tx, task: Task, lease: Lease, leg_at: datetime, end: Ending, now:
     _tell_end(tx, task, lease, end, rows.number(row["events"]), now)
     if end.to in TERMINAL:
         deferred.drop(tx, task, now)
-        children.tell_parent(tx, task, end.to, end.summary or end.note, now)
+        tasks.tell_parent(tx, task, end.to, end.summary or end.note, now)
     if end.review is not None:
         reviews.open_review(tx, end.review, end.by, now)
 
@@ -226,7 +226,7 @@ def hasten(tx: Tx, task_id: TaskId, now: datetime) -> Task:
     asked = reviews.about_restore(tx, task_id)
     if asked is not None and asked.id is not None:
         return reviews.decide(tx, asked.id, Decision(Answered.APPROVE), now)
-    row = tx.one("hasten_task", {"id": task_id, "now": rows.ms(now)})
+    row = tx.one("make_task_due", {"id": task_id, "now": rows.ms(now)})
     if row is None:
         raise IllegalMove(task.id, task.status, Status.RUNNING, task.allowed)
     entry = Entry(Kind.TASK_UPDATED, Actor.OWNER, {"what": "run now"})
@@ -235,7 +235,7 @@ def hasten(tx: Tx, task_id: TaskId, now: datetime) -> Task:
 
 
 def _wish(tx: Tx, task: Task, wish: str | None, now: datetime) -> Task:
-    row = tx.one("wish_task", {"id": task.id, "wish": wish, "now": rows.ms(now)})
+    row = tx.one("request_task_stop", {"id": task.id, "wish": wish, "now": rows.ms(now)})
     assert row is not None  # noqa: S101 - read in this very transaction
     entry = Entry(Kind.TASK_UPDATED, Actor.OWNER, {"wish": wish})
     events.append(tx, task.id, rows.number(row["events"]), entry, now)
@@ -254,7 +254,7 @@ def _order(  # noqa: PLR0913 - a guarded write names what it guards
 ) -> Task:
     task.check_move(to, Actor.OWNER)
     row = tx.one(
-        "order_task",
+        "move_idle_task",
         {
             "id": task.id,
             "was": task.status.value,
@@ -270,7 +270,7 @@ def _order(  # noqa: PLR0913 - a guarded write names what it guards
     _tell_move(tx, task, to, Actor.OWNER, rows.number(row["events"]), now)
     if to in TERMINAL:
         deferred.drop(tx, task, now)
-        children.tell_parent(tx, task, to, None, now)
+        tasks.tell_parent(tx, task, to, None, now)
     return tasks.get(tx, task.id)
 
 

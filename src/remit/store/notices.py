@@ -15,7 +15,7 @@ from remit.model.delivery import Report
 from remit.model.event import Event
 from remit.model.ids import ReviewId, TaskId
 from remit.model.notice import CONVERSATION, News, Notice, State, Telling
-from remit.store import calendars, conversations, events, reviews, rows, tasks
+from remit.store import calendars, conversations, events, meta, reviews, rows, tasks
 from remit.store.conversations import Said
 from remit.store.database import Params, Row, Tx
 
@@ -60,7 +60,7 @@ def decide(
 
 def is_told(tx: Tx, about: str, way: str) -> bool:
     """Whether something was told over a way, or is about to be."""
-    return tx.one("find_told", {"about": about, "way": way}) is not None
+    return tx.one("find_notice_about", {"about": about, "way": way}) is not None
 
 
 def put(tx: Tx, new: Notice) -> bool:
@@ -175,7 +175,7 @@ def release_notices(
     told: Params = {"parcel": parcel, "due": rows.ms(due), "why": why, "back": not spends}
     tx.run("release_notices", told)
     if day is not None:
-        tx.run("delete_meta", {"key": _DIGESTED})
+        meta.delete(tx, _DIGESTED)
 
 
 def doubt_claimed(tx: Tx, now: datetime) -> int:
@@ -189,7 +189,7 @@ def doubt_all(tx: Tx) -> None:
 
 
 def in_parcel(tx: Tx, parcel: str) -> list[Notice]:
-    return [_notice(row) for row in tx.all("list_parcel", {"parcel": parcel})]
+    return [_notice(row) for row in tx.all("list_parcel_notices", {"parcel": parcel})]
 
 
 def paced(tx: Tx, way: str, news: News, since: datetime) -> tuple[int, datetime | None]:
@@ -246,8 +246,8 @@ def digested(tx: Tx, today: date) -> date | None:
 
     One that lies far ahead was told by a clock that went wrong: it must not silence all till then.
     """
-    row = tx.one("get_meta", {"key": _DIGESTED})
-    last = date.fromisoformat(str(row["value"])) if row else None
+    told = meta.get(tx, _DIGESTED)
+    last = date.fromisoformat(told) if told else None
     return None if last is None or last - today > _AHEAD else last
 
 
@@ -268,7 +268,7 @@ def _digest(tx: Tx, day: date) -> bool:
     last = digested(tx, day)
     if last is not None and last >= day:
         return False
-    tx.run("set_meta", {"key": _DIGESTED, "value": day.isoformat()})
+    meta.put(tx, _DIGESTED, day.isoformat())
     return True
 
 

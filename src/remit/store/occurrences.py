@@ -120,7 +120,7 @@ def forget(tx: Tx, resource: Resource, now: datetime) -> Resource | None:
 
 
 def of_event(tx: Tx, uid: str) -> list[Occurrence]:
-    return [_occurrence(row) for row in tx.all("list_event_starts", {"uid": uid})]
+    return [_occurrence(row) for row in tx.all("list_event_occurrences", {"uid": uid})]
 
 
 def waiting(tx: Tx, now: datetime, until: datetime, limit: int) -> list[Occurrence]:
@@ -181,7 +181,7 @@ def give(tx: Tx, each: Occurrence, task_id: TaskId, now: datetime, *, keeps: boo
 def pass_over(tx: Tx, each: Occurrence, now: datetime) -> None:
     """End those before one that have not begun: a night's worth of them is not run at once."""
     asked: Params = {"uid": each.uid, "start": rows.ms(each.start)}
-    for row in tx.all("list_older_given", asked):
+    for row in tx.all("list_earlier_given_occurrences", asked):
         drop(tx, _occurrence(row), slots.NOT_BEGUN, now)
 
 
@@ -254,7 +254,7 @@ def _revive(tx: Tx, was: Occurrence, start: Occurrence) -> None:
     if was.task_id is None:
         _put(tx, replace(start, tries=was.tries))
         return
-    tx.run("vacate_slot", {"id": was.task_id})
+    tx.run("clear_task_slot", {"id": was.task_id})
     _put(tx, replace(start, tries=was.tries + 1))
 
 

@@ -1,6 +1,11 @@
-"""What the owner said once and for all about writing to somebody."""
+"""What may go out: the owner's permissions to write to somebody, and channels that are off.
+
+A channel that was switched off stays off until the owner switches it on, also after a restart. It
+is a row of `meta`. Both ways of the switch are in the journal.
+"""
 
 from datetime import datetime
+from typing import Final
 
 from remit.model.codec import Json
 from remit.model.delivery import Delivery
@@ -8,8 +13,10 @@ from remit.model.event import Entry, Kind
 from remit.model.permit import Permission
 from remit.model.reply import Policy
 from remit.model.status import Actor
-from remit.store import events, rows
+from remit.store import events, meta, rows
 from remit.store.database import Row, Tx
+
+_OFF: Final = "off:"
 
 
 def put(tx: Tx, permission: Permission, now: datetime) -> None:
@@ -35,7 +42,7 @@ def every(tx: Tx) -> list[Permission]:
 
 def on(tx: Tx, channel: str) -> list[Permission]:
     """All that was said about one channel."""
-    return [_permission(row) for row in tx.all("list_permissions_on", {"channel": channel})]
+    return [_permission(row) for row in tx.all("list_channel_permissions", {"channel": channel})]
 
 
 def sent_since(tx: Tx, delivery: Delivery, since: datetime) -> int:
@@ -54,3 +61,29 @@ def _permission(row: Row) -> Permission:
         policy=rows.word(Policy, row["policy"]),
         given_at=rows.at(row["given_at"]),
     )
+
+
+def turn_off(tx: Tx, channel: str, why: str, now: datetime) -> None:
+    """Switch a channel off, and keep why; one that is off stays as it is."""
+    if why_off(tx, channel) is None:
+        meta.put(tx, _OFF + channel, why)
+        entry = Entry(Kind.CHANNEL_OFF, Actor.COURIER, {"channel": channel, "why": why})
+        events.append(tx, None, 0, entry, now)
+
+
+def turn_on(tx: Tx, channel: str, now: datetime) -> bool:
+    """Switch a channel on; False if it was on."""
+    found = meta.delete(tx, _OFF + channel)
+    if found:
+        events.append(tx, None, 0, Entry(Kind.CHANNEL_ON, Actor.OWNER, {"channel": channel}), now)
+    return found
+
+
+def why_off(tx: Tx, channel: str) -> str | None:
+    """Why a channel is off; None if it is on."""
+    return meta.get(tx, _OFF + channel)
+
+
+def channels_off(tx: Tx) -> dict[str, str]:
+    """Every channel that is off, and why."""
+    return meta.starting_with(tx, _OFF)

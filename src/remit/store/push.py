@@ -35,7 +35,7 @@ class Subscription(Struct, frozen=True, kw_only=True):
 
 def put(tx: Tx, new: Subscription) -> None:
     """Keep a subscription; the same endpoint again belongs to whoever came last."""
-    tx.run("sweep_subscriptions", {"now": rows.ms(new.created_at)})
+    tx.run("delete_expired_subscriptions", {"now": rows.ms(new.created_at)})
     others = tx.all("count_subscriptions", {"id": new.id})[0]["n"]
     if rows.number(others) >= MOST:
         raise Conflict(f"{MOST} browsers are told already; sign one of them out first.")
@@ -62,7 +62,9 @@ def find(tx: Tx, ident: str, now: datetime) -> Subscription | None:
 
 
 def of_sign_in(tx: Tx, sign_in: str) -> list[Subscription]:
-    return [_subscription(row) for row in tx.all("list_subscriptions_of", {"sign_in": sign_in})]
+    return [
+        _subscription(row) for row in tx.all("list_sign_in_subscriptions", {"sign_in": sign_in})
+    ]
 
 
 def drop(tx: Tx, ident: str) -> None:
@@ -71,18 +73,18 @@ def drop(tx: Tx, ident: str) -> None:
 
 def drop_of(tx: Tx, sign_in: str) -> None:
     """All of one browser."""
-    tx.run("delete_subscriptions_of", {"sign_in": sign_in})
+    tx.run("delete_sign_in_subscriptions", {"sign_in": sign_in})
 
 
 def praise(tx: Tx, ident: str, now: datetime) -> None:
     """It was taken."""
-    tx.run("praise_subscription", {"id": ident, "now": rows.ms(now)})
+    tx.run("record_push_success", {"id": ident, "now": rows.ms(now)})
 
 
 def blame(tx: Tx, ident: str) -> None:
     """It was not taken; after too many in a row nobody listens there."""
-    tx.run("blame_subscription", {"id": ident})
-    tx.run("weed_subscription", {"id": ident, "most": MOST_FAILURES})
+    tx.run("record_push_failure", {"id": ident})
+    tx.run("delete_failing_subscription", {"id": ident, "most": MOST_FAILURES})
 
 
 def _subscription(row: Row) -> Subscription:

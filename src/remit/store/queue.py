@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,12 +18,19 @@ from remit.model.run import Lease
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Priority, Task
 from remit.store import events, reviews, rows, runs, slots, tasks
-from remit.store.database import Row, Tx
+from remit.store.database import Params, Row, Tx
 
 QUEUE: Final = {priority: rank for rank, priority in enumerate(Priority)}
 UNRANKED: Final = 4
 POISON: Final = 3
 MOST_DOUBTS: Final = 100  # taken up at once beside everything else
+
+
+class Score(Struct, frozen=True):
+    """How urgent something is, from 0 to 1, and why."""
+
+    score: float
+    why: str
 
 
 class Claim(Struct, frozen=True):
@@ -62,7 +69,7 @@ def rank(tx: Tx, task_id: TaskId, priority: Priority, rule: Rule, now: datetime)
         },
     )
     if row is None:
-        tx.run("park_task", {"id": task_id})
+        tx.run("clear_task_due", {"id": task_id})
         return False
     data: dict[str, Json] = {"was": "new", "to": "ready", "priority": priority, "rule": rule.name}
     entry = Entry(Kind.TASK_MOVED, Actor.PRIORITISE, data)
@@ -265,3 +272,15 @@ def any_due(tx: Tx, now: datetime, room: int) -> bool:
     return any(
         tx.one("find_due", {"queue": queue, "now": rows.ms(now)}) for queue in range(UNRANKED)
     )
+
+
+def get_score(tx: Tx, digest: str) -> Score | None:
+    """How urgent a model found a text, kept under the digest of the text."""
+    row = tx.one("get_score", {"digest": digest})
+    return None if row is None else Score(cast("float", row["score"]), str(row["why"]))
+
+
+def keep_score(tx: Tx, digest: str, score: Score, now: datetime) -> None:
+    """Keep what was found; what is kept already stays."""
+    kept: Params = {"digest": digest, "score": score.score, "why": score.why, "now": rows.ms(now)}
+    tx.run("insert_score", kept)

@@ -18,7 +18,7 @@ from remit.model.event import Entry, Kind
 from remit.model.ids import TaskId
 from remit.model.status import Actor
 from remit.model.task import Task
-from remit.store import events, rows, tasks
+from remit.store import events, meta, rows, tasks
 from remit.store.database import Tx
 
 TWIN: Final = "twin"  # what an event is about that says that two tasks look alike
@@ -57,7 +57,7 @@ def look(tx: Tx, some: Sequence[TaskId]) -> list[tuple[Task, Read | None]]:
 
 def named(tx: Tx, some: Sequence[TaskId]) -> list[Task]:
     """Tasks by their ids, in the order of those; who is not there is left out."""
-    found = tx.all("list_named_tasks", {"tasks": json.dumps(list(some))})
+    found = tx.all("list_tasks_by_id", {"tasks": json.dumps(list(some))})
     by_id = {task.id: task for task in tasks.all_with_deliveries(tx, found)}
     return [by_id[each] for each in some if each in by_id]
 
@@ -78,7 +78,7 @@ def keep(tx: Tx, read: Sequence[Read], gone: Sequence[TaskId], upto: int | None)
     for task_id in gone:
         tx.run("delete_snippet", {"task": task_id})
     if upto is not None:
-        tx.run("set_meta", {"key": _MARK, "value": str(upto)})
+        meta.put(tx, _MARK, str(upto))
 
 
 def begin(tx: Tx, by: str, held: int) -> bool:
@@ -86,11 +86,10 @@ def begin(tx: Tx, by: str, held: int) -> bool:
 
     That is so if another embedder made it. If it lacks something, all is read once more.
     """
-    row = tx.one("get_meta", {"key": _BY})
-    same = row is not None and row["value"] == by
+    same = meta.get(tx, _BY) == by
     if not same or held < extent(tx).held:
         forget(tx)
-        tx.run("set_meta", {"key": _BY, "value": by})
+        meta.put(tx, _BY, by)
     return same
 
 
@@ -98,13 +97,13 @@ def forget(tx: Tx) -> None:
     """From now on the index has read nothing."""
     tx.run("delete_snippets")
     for key in (_MARK, _BY):
-        tx.run("delete_meta", {"key": key})
+        meta.delete(tx, key)
 
 
 def upto(tx: Tx) -> int | None:
     """Up to which event of the journal the index follows the tasks; None before it began."""
-    row = tx.one("get_meta", {"key": _MARK})
-    return None if row is None else int(rows.text(row["value"]) or 0)
+    found = meta.get(tx, _MARK)
+    return None if found is None else int(found or 0)
 
 
 def extent(tx: Tx) -> Extent:
@@ -120,7 +119,7 @@ def propose(tx: Tx, task_id: TaskId, told: JsonMap, now: datetime) -> bool:
     """Say in a task's log that it looks like another; once, whatever comes again."""
     if any(event.data.get("what") == TWIN for event in events.of_task(tx, task_id, limit=200)):
         return False
-    row = tx.one("note_task", {"id": task_id, "now": rows.ms(now)})
+    row = tx.one("record_task_event", {"id": task_id, "now": rows.ms(now)})
     assert row is not None  # noqa: S101 - tasks are kept
     entry = Entry(Kind.TASK_UPDATED, Actor.META, {"what": TWIN, **told})
     events.append(tx, task_id, rows.number(row["events"]), entry, now)
@@ -133,7 +132,7 @@ def worded(tx: Tx, text: str, limit: int) -> list[TaskId]:
     if not terms:
         return []
     match = " OR ".join(f'"{term}"' for term in terms)
-    found = tx.all("list_worded_tasks", {"text": match, "limit": limit})
+    found = tx.all("list_tasks_by_words", {"text": match, "limit": limit})
     return [TaskId(str(row["id"])) for row in found]
 
 

@@ -32,13 +32,13 @@ class Change(Struct, frozen=True, kw_only=True):
 def ends(tx: Tx, since: int, span: int) -> tuple[list[Event], int]:
     """The ends of tasks in the next part of the journal, and up to where that is."""
     until = min(since + span, events.last(tx))
-    found = tx.all("list_ends", {"since": since, "until": until})
+    found = tx.all("list_task_ends", {"since": since, "until": until})
     return [rows.event(row) for row in found], until
 
 
 def named(tx: Tx, task_ids: Sequence[str]) -> dict[str, Task]:
     """Those of some tasks that are there and not deleted, by id."""
-    found = tx.all("list_tasks_by_id", {"tasks": json.dumps(list(task_ids))})
+    found = tx.all("list_undeleted_tasks_by_id", {"tasks": json.dumps(list(task_ids))})
     return {str(task.id): task for task in tasks.all_with_deliveries(tx, found)}
 
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from remit.errors import AlreadyDecided, BadInput, NotFound
 from remit.model.codec import Json, from_json, stamp
 from remit.model.delivery import DeliveryStatus
+from remit.model.delivery_moves import STATUS_AFTER_DECISION
 from remit.model.event import Entry, Kind
 from remit.model.ids import ReviewId, TaskId
 from remit.model.permit import Permission
@@ -18,7 +19,7 @@ from remit.model.settled import Settle, SettledCard
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Task
 from remit.model.undo import AT_ONCE, Undo
-from remit.store import children, deferred, events, permissions, rows, tasks
+from remit.store import deferred, events, permissions, rows, tasks
 from remit.store.database import Params, Tx
 
 
@@ -98,7 +99,7 @@ def waiting(tx: Tx, limit: int = 100) -> list[Review]:
 
 def waiting_for(tx: Tx, reason: Reason, about: str | None) -> list[Review]:
     """Every open question that waits for one thing, however many there are."""
-    found = tx.all("list_granted_reviews", {"reason": reason, "about": about})
+    found = tx.all("list_open_reviews_about", {"reason": reason, "about": about})
     return [rows.review(row) for row in found]
 
 
@@ -106,7 +107,7 @@ def asking(tx: Tx, task_ids: Sequence[TaskId]) -> frozenset[TaskId]:
     """Those of some tasks about which a question is open."""
     if not task_ids:
         return frozenset()
-    found = tx.all("list_asking", {"tasks": json.dumps(task_ids)})
+    found = tx.all("list_tasks_with_open_reviews", {"tasks": json.dumps(task_ids)})
     return frozenset(TaskId(str(row["task_id"])) for row in found)
 
 
@@ -119,7 +120,7 @@ def count_waiting(tx: Tx, most: int = 1000) -> int:
 
 def count_unbegun(tx: Tx) -> int:
     """How many tasks ask before they have begun: they are not planned, they wait for an answer."""
-    return rows.number(tx.all("count_asking_unbegun")[0]["tasks"])
+    return rows.number(tx.all("count_unstarted_with_reviews")[0]["tasks"])
 
 
 def of_task(tx: Tx, task_id: TaskId) -> list[Review]:
@@ -140,7 +141,7 @@ def close_all(tx: Tx, task_id: TaskId, by: Actor, now: datetime) -> None:
         others = _others_on_card(tx, review)
         if others:
             moved = replace(review, task_id=others[0].id)
-            tx.run("move_review", {"id": review.id, "task": moved.task_id})
+            tx.run("set_review_task", {"id": review.id, "task": moved.task_id})
             _tell_opened(tx, moved, by, now)
         else:
             _write(tx, review, Decision(Answered.DECLINE, by=by.value), now, closed_by=by)
@@ -297,11 +298,10 @@ def _allowed(review: Review) -> Permission:
 
 
 def _settle_delivery(tx: Tx, delivery_id: str, answer: Answered, now: datetime) -> None:
-    to = {Answered.ARRIVED: "sent", Answered.RESEND: "pending", Answered.DROP: "refused"}
-    if answer in to:
+    to = STATUS_AFTER_DECISION.get(answer)
+    if to is not None:
         why = f"the owner said: {answer.value}"
-        told: Params = {"id": delivery_id, "to": to[answer], "why": why, "now": rows.ms(now)}
-        tx.run("judge_delivery", told)
+        tx.run("decide_delivery", {"id": delivery_id, "to": to, "why": why, "now": rows.ms(now)})
 
 
 def _send_on(
@@ -339,7 +339,7 @@ def _send_on(
     events.append(tx, task.id, rows.number(row["events"]), entry, now)
     if to is Status.CANCELLED:
         deferred.drop(tx, task, now)
-        children.tell_parent(tx, task, to, None, now)
+        tasks.tell_parent(tx, task, to, None, now)
 
 
 def has_other_doubts(task: Task, asked: Review | None) -> bool:
@@ -357,6 +357,6 @@ def _after(task: Task, review: Review, answer: Answered) -> Status:
 
 
 def _tell(tx: Tx, task_id: TaskId, entry: Entry, now: datetime) -> None:
-    row = tx.one("note_task", {"id": task_id, "now": rows.ms(now)})
+    row = tx.one("record_task_event", {"id": task_id, "now": rows.ms(now)})
     assert row is not None  # noqa: S101 - reviews belong to tasks that are there
     events.append(tx, task_id, rows.number(row["events"]), entry, now)

@@ -39,6 +39,11 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
 
 
+def prefix_range(prefix: str) -> dict[str, Cell]:
+    """The parameters `begin` and `end` for every text that starts with a prefix."""
+    return {"begin": prefix, "end": prefix + "\U0010ffff"}
+
+
 def millis(moment: datetime | None) -> int | None:
     return None if moment is None else (moment - _EPOCH) // _MILLISECOND
 

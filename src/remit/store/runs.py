@@ -31,7 +31,7 @@ def record_steps(
         "count": len(done),
         "now": rows.ms(now),
     }
-    row = tx.one("touch_task", held)
+    row = tx.one("record_leg_event", held)
     if row is None:
         raise LeaseLost(lease.task_id, lease.number)
     first = rows.number(row["events"]) - len(done) + 1
@@ -52,7 +52,7 @@ def say(tx: Tx, lease: Lease, said: JsonMap, details: str | None, now: datetime)
         "count": 1,
         "now": rows.ms(now),
     }
-    row = tx.one("touch_task", held)
+    row = tx.one("record_leg_event", held)
     if row is None:
         raise LeaseLost(lease.task_id, lease.number)
     entry = Entry(Kind.RUN_SAID, Actor.EXECUTOR, said)
@@ -101,7 +101,7 @@ def tries(tx: Tx, task_id: TaskId) -> list[Kept]:
             json.loads(str(row["output"])),
             rows.at(row["ended_at"]),
         )
-        for row in tx.all("list_tries", {"task": task_id})
+        for row in tx.all("list_attempt_steps", {"task": task_id})
     ]
     return sorted(found, key=lambda each: (each.round, each.ended_at, each.name))
 
@@ -142,7 +142,7 @@ def of_task(tx: Tx, task_id: TaskId, limit: int = 50) -> list[Run]:
 
 def beat(tx: Tx, worker: WorkerId, now: datetime) -> None:
     """Say that a worker is alive."""
-    tx.run("beat_worker", {"id": worker, "now": rows.ms(now)})
+    tx.run("record_heartbeat", {"id": worker, "now": rows.ms(now)})
 
 
 def leave(tx: Tx, worker: WorkerId, now: datetime) -> None:

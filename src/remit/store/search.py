@@ -17,7 +17,7 @@ from remit.model.ids import TaskId
 from remit.model.task import Task
 from remit.store import reviews, rows, tasks, words
 from remit.store.database import Cell, Row, Tx
-from remit.store.filter import (
+from remit.store.task_filter import (
     ASKS,
     JOURNAL,
     PLANNED,

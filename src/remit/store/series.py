@@ -26,7 +26,7 @@ def begin(tx: Tx, task: Task) -> Task:
     rrule.slots(repeats, slot)  # for what it refuses
     placed = replace(task, series_id=id_of(task.id), slot=slot)
     tx.run("insert_series", _columns(placed, repeats))
-    tx.run("place_task", {"id": task.id, "series": placed.series_id, "slot": rows.ms(slot)})
+    tx.run("set_task_slot", {"id": task.id, "series": placed.series_id, "slot": rows.ms(slot)})
     return placed
 
 
@@ -57,7 +57,7 @@ def every(
 
 def ids_like(tx: Tx, prefix: str) -> list[SeriesId]:
     """Up to three ids that start so; a person types the shortest part that is enough."""
-    found = tx.all("list_series_like", {"prefix": prefix + "*"})
+    found = tx.all("list_series_ids_like", rows.prefix_range(prefix))
     return [SeriesId(str(row["id"])) for row in found]
 
 

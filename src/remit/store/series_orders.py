@@ -124,7 +124,7 @@ def occurrences(tx: Tx, series_id: SeriesId, limit: int) -> list[Task]:
 
 
 def _unbegun(tx: Tx, series_id: SeriesId) -> list[Task]:
-    found = tx.all("list_unbegun_occurrences", {"series": series_id})
+    found = tx.all("list_unstarted_occurrences", {"series": series_id})
     return tasks.all_with_deliveries(tx, found)
 
 

@@ -19,7 +19,7 @@ from remit.model.review import Answered
 from remit.model.status import Actor
 from remit.model.task import Taint, Task
 from remit.model.visibility import is_owners, may_see
-from remit.store import events, rows, tasks
+from remit.store import events, meta, rows, tasks
 from remit.store.database import Row, Tx
 
 RECENT: Final = 200  # tasks of a session among which its runs are looked for
@@ -117,8 +117,8 @@ def vouch(tx: Tx, task_id: TaskId, now: datetime) -> Task:
     if not task.ended:
         sentence = f"Task {task.id} is {task.status}; vouch for it when it has ended."
         raise Conflict(sentence)
-    tx.run("set_meta", {"key": _VOUCHED + task.session_id, "value": str(rows.ms(now))})
-    row = tx.one("note_task", {"id": task_id, "now": rows.ms(now)})
+    meta.put(tx, _VOUCHED + task.session_id, str(rows.ms(now)))
+    row = tx.one("record_task_event", {"id": task_id, "now": rows.ms(now)})
     assert row is not None  # noqa: S101 - it was just read
     told = Entry(Kind.TASK_UPDATED, Actor.OWNER, {"what": "vouched", "session": task.session_id})
     events.append(tx, task_id, rows.number(row["events"]), told, now)
@@ -126,8 +126,8 @@ def vouch(tx: Tx, task_id: TaskId, now: datetime) -> Task:
 
 
 def _vouched(tx: Tx, session_id: SessionId) -> datetime | None:
-    row = tx.one("get_meta", {"key": _VOUCHED + session_id})
-    return rows.at(int(str(row["value"]))) if row else None
+    found = meta.get(tx, _VOUCHED + session_id)
+    return rows.at(int(found)) if found else None
 
 
 def _trusted(shared: Shared, upto: datetime) -> Shared:
@@ -154,7 +154,7 @@ def sum_up(tx: Tx, session_id: SessionId, summary: Summary) -> bool:
     """Keep a summary, unless one is kept that goes as far or further."""
     at, no = summary.upto
     kept = tx.run(
-        "sum_up_session",
+        "put_session_summary",
         {
             "id": session_id,
             "summary": summary.text,
@@ -213,7 +213,7 @@ def _thoughts(tx: Tx, task_ids: Sequence[str], *, whole: bool) -> dict[str, list
     if not task_ids:
         return {}
     thoughts: dict[str, list[Row]] = {}
-    for row in tx.all("list_thoughts", {"tasks": json.dumps(list(task_ids)), "whole": whole}):
+    for row in tx.all("list_session_turns", {"tasks": json.dumps(list(task_ids)), "whole": whole}):
         thoughts.setdefault(str(row["task_id"]), []).append(row)
     for turns in thoughts.values():
         turns.sort(key=_turn)

@@ -12,7 +12,7 @@ from remit.model.ids import SeriesId, TaskId
 from remit.model.series import Fate, Overlap, Series
 from remit.model.status import Actor, Status
 from remit.model.task import Task
-from remit.store import children, events, moves, restored, reviews, rows, tasks
+from remit.store import after_restore, events, meta, moves, reviews, rows, tasks
 from remit.store.database import Cell, Row, Tx
 
 NOT_BEGUN: Final = "it had not begun when the next one was due"
@@ -83,9 +83,8 @@ def advance(tx: Tx, series: Series, step: Step, now: datetime) -> bool:
 
 def keep_rule(tx: Tx, overlap: Overlap) -> None:
     """Keep what the settings say of runs that meet, so that a claim can ask for it."""
-    row = tx.one("get_meta", {"key": _OVERLAP})
-    if row is None or row["value"] != overlap:
-        tx.run("set_meta", {"key": _OVERLAP, "value": overlap.value})
+    if meta.get(tx, _OVERLAP) != overlap:
+        meta.put(tx, _OVERLAP, overlap.value)
 
 
 def may_begin(tx: Tx, row: Row, now: datetime) -> bool:
@@ -142,7 +141,7 @@ def pass_over(
     entry = Entry(Kind.TASK_MOVED, Actor.META, data)
     events.append(tx, task_id, rows.number(ended["events"]), entry, now)
     task = rows.task(tasks.find_row(tx, task_id))
-    children.tell_parent(tx, task, Status.CANCELLED, why, now)
+    tasks.tell_parent(tx, task, Status.CANCELLED, why, now)
 
 
 def write_skip(tx: Tx, series_id: SeriesId, skipped: Skipped, now: datetime) -> None:
@@ -182,7 +181,7 @@ def _ask(tx: Tx, step: Step, passed: Sequence[datetime]) -> None:
     for task in step.made:
         assert task.slot is not None  # noqa: S101 - an occurrence has a slot
         count = 1 + len(passed) + (missed.slots if missed else 0)
-        restored.hold(tx, task, others=restored.Slots(min([*firsts, task.slot]), count))
+        after_restore.hold(tx, task, others=after_restore.Slots(min([*firsts, task.slot]), count))
 
 
 def _wanted(
@@ -210,7 +209,7 @@ def _meet(tx: Tx, series_id: SeriesId, step: Step, now: datetime) -> None:
 
 def _unbegun(tx: Tx, wanted: Mapping[str, Cell]) -> list[Row]:
     """The latest slot first."""
-    found = tx.all("list_unbegun_slots", wanted)
+    found = tx.all("list_unstarted_slots", wanted)
     return sorted(found, key=lambda row: rows.number(row["slot_at"]), reverse=True)
 
 
@@ -242,7 +241,7 @@ def _write_down(
         told |= {"what": "skipped", "series": series.id, "title": series.title}
         events.append(tx, None, 0, Entry(Kind.CALENDAR_NOTED, Actor.META, told), now)
         return
-    row = tx.one("note_task", {"id": made[0].id, "now": rows.ms(now)})
+    row = tx.one("record_task_event", {"id": made[0].id, "now": rows.ms(now)})
     assert row is not None  # noqa: S101 - put in by this very transaction
     entry = Entry(Kind.TASK_UPDATED, Actor.META, told)
     events.append(tx, made[0].id, rows.number(row["events"]), entry, now)

@@ -115,7 +115,7 @@ def _over(tx: Tx, task: Task | None, wanted: Usage, limit: Limit) -> Over | None
     if task is None:
         return Over(limit, used, limit.most)
     asked: Params = {"task": task.id, "about": limit.about, "since": since}
-    row = tx.one("count_raises", asked)
+    row = tx.one("count_limit_raises", asked)
     more = limit.step * rows.number(row["raises"] if row else 0)
     # What the owner granted is this task's own: others who were granted more cannot use it up.
     own = unit.of(of_task(tx, task.id, since))

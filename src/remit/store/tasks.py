@@ -12,13 +12,16 @@ from remit.model.codec import Json, JsonMap, to_json
 from remit.model.delivery import Delivery
 from remit.model.event import Entry, Kind
 from remit.model.ids import TaskId
-from remit.model.status import Actor, Status
-from remit.model.task import Task, TaskType
+from remit.model.standing import Standing
+from remit.model.status import TERMINAL, Actor, Status
+from remit.model.task import SourceKind, Task, TaskType
 from remit.store import events, rows
 from remit.store.database import Row, Tx
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+MAX_PLANNED: Final = 2_000
 
 
 def admit(tx: Tx, task: Task) -> Task:
@@ -53,7 +56,9 @@ def read(tx: Tx, task: Task, now: datetime) -> Row | None:
     task = _at_first_time(task)
     columns = _columns(task)
     names = (*_AMENDED, "assigned_agent", "priority")
-    row = tx.one("read_task", {name: columns[name] for name in names} | {"now": rows.ms(now)})
+    row = tx.one(
+        "set_read_message", {name: columns[name] for name in names} | {"now": rows.ms(now)}
+    )
     if row is None:
         return None
     replace_deliveries(tx, task)
@@ -141,14 +146,14 @@ def all_with_deliveries(tx: Tx, found: Sequence[Row]) -> list[Task]:
     ids = [row["id"] for row in found if row["parcels"]]
     parts: dict[object, list[Delivery]] = {}
     if ids:
-        for part in tx.all("list_deliveries_of", {"tasks": json.dumps(ids)}):
+        for part in tx.all("list_deliveries_of_tasks", {"tasks": json.dumps(ids)}):
             parts.setdefault(part["task_id"], []).append(rows.delivery(part))
     return [rows.task(row, tuple(parts.get(row["id"], ()))) for row in found]
 
 
 def of_agent(tx: Tx, agent: str, most: int) -> list[Task]:
     """The newest that are for one agent, or for work on one project, the oldest of them first."""
-    found = tx.all("list_agent_tasks", {"agent": agent, "most": most})
+    found = tx.all("list_assigned_tasks", {"agent": agent, "most": most})
     return all_with_deliveries(tx, found[::-1])
 
 
@@ -162,7 +167,7 @@ def undelete(tx: Tx, task_id: TaskId, now: datetime) -> Task:
 
 
 def _mark(tx: Tx, task_id: TaskId, now: datetime, what: str, deleted_at: int | None) -> Task:
-    row = tx.one("mark_task", {"id": task_id, "deleted_at": deleted_at, "now": rows.ms(now)})
+    row = tx.one("set_task_deleted", {"id": task_id, "deleted_at": deleted_at, "now": rows.ms(now)})
     if row is None:
         raise NotFound("ended task", task_id)
     entry = Entry(Kind.TASK_UPDATED, Actor.OWNER, {"what": what})
@@ -248,7 +253,9 @@ def count(tx: Tx, status: Status, most: int) -> int:
 
 def ids_like(tx: Tx, prefix: str) -> Iterable[TaskId]:
     """Up to three ids that start so; a person types the shortest part that is enough."""
-    return [TaskId(str(row["id"])) for row in tx.all("list_ids_like", {"prefix": prefix + "*"})]
+    return [
+        TaskId(str(row["id"])) for row in tx.all("list_task_ids_like", rows.prefix_range(prefix))
+    ]
 
 
 _AMENDED: Final = (
@@ -261,3 +268,60 @@ _AMENDED: Final = (
     "parcels",
     "details",
 )
+
+
+def planned_between(
+    tx: Tx, since: datetime, until: datetime, limit: int = MAX_PLANNED
+) -> list[Task]:
+    """Everything with a time: what is open by when it is planned, what has ended by when it did."""
+    span = {"since": rows.ms(since), "until": rows.ms(until), "limit": limit}
+    found = tx.all("list_planned_tasks", span)
+    for status in TERMINAL:
+        found += tx.all("list_ended_tasks", {"status": status, **span})
+    found.sort(key=_planned_or_ended)
+    return all_with_deliveries(tx, found[:limit])
+
+
+def _planned_or_ended(row: Row) -> tuple[int, int]:
+    return rows.number(row["completed_at"] or row["scheduled_for"]), rows.number(row["no"])
+
+
+def statuses_of(tx: Tx, task_ids: Sequence[TaskId]) -> list[Standing]:
+    """The status of those of some tasks that exist, in the order they are named."""
+    named = tx.all("list_task_statuses", {"tasks": json.dumps(task_ids)})
+    found = {str(row["id"]): _standing(row) for row in named}
+    return [found[each] for each in dict.fromkeys(task_ids) if each in found]
+
+
+def _standing(row: Row) -> Standing:
+    wish = rows.text(row["wish"])
+    return Standing(
+        id=TaskId(str(row["id"])),
+        title=str(row["title"]),
+        status=rows.word(Status, row["status"]),
+        pausing=wish == "pause",
+        leaving=wish in ("cancel", "delete"),
+        deleted=row["deleted_at"] is not None,
+        held=row["worker"] is not None,
+    )
+
+
+def child_refs(tx: Tx, prefix: str, limit: int) -> list[str]:
+    """The source refs of the tasks that one round of one task has made, up to a limit."""
+    family = {"kind": SourceKind.AGENT.value, **rows.prefix_range(prefix)}
+    found = tx.all("list_children", {**family, "limit": limit})
+    return [str(row["source_ref"]) for row in found]
+
+
+def tell_parent(tx: Tx, child: Task, to: Status, summary: str | None, now: datetime) -> None:
+    """Write into the log of the task that made this one how it ended."""
+    parent = child.context.get("parent")
+    if child.source.kind is not SourceKind.AGENT or not isinstance(parent, str):
+        return
+    row = tx.one("record_task_event", {"id": parent, "now": rows.ms(now)})
+    if row is None:
+        return
+    data: JsonMap = {"what": "a task it made has ended", "task": child.id, "to": to}
+    data |= {"summary": summary} if summary else {}
+    entry = Entry(Kind.TASK_UPDATED, Actor.EXECUTOR, data)
+    events.append(tx, TaskId(parent), rows.number(row["events"]), entry, now)

@@ -7,16 +7,18 @@ from typing import Final, NoReturn, ParamSpec, TypeVar, cast
 from remit.errors import LeaseLost
 from remit.model.contract import Contract, Verdict
 from remit.model.delivery import (
-    Accepted,
     Answer,
     Delivery,
     DeliveryStatus,
     Found,
-    Locked,
-    Refused,
-    Retry,
     Sends,
     Unknown,
+)
+from remit.model.delivery_moves import (
+    DELIVERY_MOVES,
+    STATUS_AFTER_DECISION,
+    DeliveryStep,
+    after_answer,
 )
 from remit.model.plan import Item
 from remit.model.review import Answered, Decision, Review
@@ -108,7 +110,7 @@ class Memory:
         )
 
     async def claim(self, delivery: Delivery, body: str) -> int:
-        if delivery.status is not DeliveryStatus.PENDING:
+        if delivery.status not in DELIVERY_MOVES[DeliveryStep.CLAIM].was:
             raise LeaseLost(self.task.id, self.task.lease)
         self._settle("claim", replace(delivery, status=DeliveryStatus.SENDING, body=body))
         return self.trail.count(f"claim:{delivery.id}")
@@ -116,20 +118,20 @@ class Memory:
     async def settle(self, delivery: Delivery, attempt: int, answer: Answer) -> None:
         del attempt
         now = next(each for each in self.task.delivery if each.id == delivery.id)
-        self._settle("settle", _settled(now, answer))
+        self._settle("settle", after_answer(now, answer))
 
     async def post(self, delivery: Delivery, body: str) -> None:
         self._settle("post", replace(delivery, status=DeliveryStatus.SENT, body=body))
 
     async def doubt(self, delivery: Delivery, why: str) -> None:
-        self._settle("doubt", replace(delivery, status=DeliveryStatus.UNKNOWN, reason=why))
+        self._settle("doubt", after_answer(delivery, Unknown(why)))
 
     async def split(self, delivery: Delivery, parts: Sequence[str]) -> None:
         cut = self.task.with_parts(delivery, delivery.cut(parts))
         self._write(f"split:{delivery.id}", cut, self._looked)
 
     async def clear(self, delivery: Delivery, answer: Found) -> None:
-        self._settle("clear", _settled(delivery, answer))
+        self._settle("clear", after_answer(delivery, answer))
 
     async def sends(self, delivery: Delivery) -> Sends:
         claims = self.trail.count(f"claim:{delivery.id}")
@@ -142,9 +144,8 @@ class Memory:
             self.again(text or "")
             return
         notes = (*self.task.notes, text or "") if answer is Answered.ANSWER else self.task.notes
-        to = {Answered.ARRIVED: "sent", Answered.RESEND: "pending", Answered.DROP: "refused"}
         delivery = tuple(
-            replace(each, status=DeliveryStatus(to.get(answer, each.status)))
+            replace(each, status=STATUS_AFTER_DECISION.get(answer, each.status))
             if each.id == review.about
             else each
             for each in self.task.delivery
@@ -180,15 +181,3 @@ class Memory:
         self.cut_before = self.cut_after = None
         self._begin(self._written)
         raise PowerCut
-
-
-def _settled(delivery: Delivery, answer: Answer) -> Delivery:
-    match answer:
-        case Accepted(ref):
-            return replace(delivery, status=DeliveryStatus.SENT, receipt=ref)
-        case Retry(why) | Locked(why):
-            return replace(delivery, status=DeliveryStatus.PENDING, reason=why)
-        case Refused(why):
-            return replace(delivery, status=DeliveryStatus.REFUSED, reason=why)
-        case Unknown(why):  # pragma: no branch - there is no other
-            return replace(delivery, status=DeliveryStatus.UNKNOWN, reason=why)

@@ -25,8 +25,8 @@ from remit.model.series import ON_TIME, Fate, Missed, Overlap, Series
 from remit.model.task import Source, Task
 from remit.ports import Clock
 from remit.settings import Schedule
+from remit.store import after_restore, occurrences, series, slots
 from remit.store import clock as wrong_clock
-from remit.store import occurrences, restored, series, slots
 from remit.store.database import Database
 from remit.store.slots import Skipped, Step
 from remit.system.background import Background, wait_at_most
@@ -68,7 +68,7 @@ class Repeater:
     async def start(self) -> None:
         """Catch up, then watch. To be called before the engine starts, which runs what is due."""
         await self._db.write(slots.keep_rule, self._rules.overlap)
-        self._restored = await self._db.read(restored.restored_at)
+        self._restored = await self._db.read(after_restore.restored_at)
         if await self._db.read(wrong_clock.was_ahead, self._clock.now()):
             await self._put_right(self._clock.now())
         await self._miss_events()

@@ -16,7 +16,7 @@ from remit.plan.contract import Owed
 from remit.settings import Settings
 from remit.settings.projects import Project
 from remit.store import debts
-from remit.store.glance import glance
+from remit.store.read_only import glance
 from remit.wiring.ground import Ground
 
 

@@ -55,7 +55,7 @@ from remit.run.rooms import Bench
 from remit.run.send import approval_card
 from remit.settings import Settings
 from remit.specialist.worktree import Worktrees
-from remit.store import home, loops, permissions, sessions
+from remit.store import events, home, permissions, sessions
 from remit.store.database import Database
 from remit.store.redact import Redactor
 from remit.store.sqlite import Sqlite
@@ -286,7 +286,7 @@ def _background(db: Database, clock: Clock, redact: Callable[[str], str]) -> Bac
     """All loops; that one has failed is written into the journal, and so told the owner."""
 
     async def report(state: LoopState) -> None:
-        await db.write(loops.note_failure, state.name, redact(state.error), clock.now())
+        await db.write(events.note_loop_failure, state.name, redact(state.error), clock.now())
 
     return Background(clock.now, clock.sleep, report)
 

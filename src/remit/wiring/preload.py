@@ -12,7 +12,7 @@ from typing import Final
 import remit
 from remit.gate import talk
 from remit.plan import activities, priority
-from remit.store.database import load_statements
+from remit.store.database import statements
 from remit.verify import rubric
 
 # Programs of their own, and what takes seconds or many megabytes to load and few need: a step that
@@ -36,7 +36,7 @@ _LEFT_OUT: Final = (
 
 def preload() -> None:
     """Read every statement and rule of the package, and import its modules."""
-    load_statements()
+    statements()
     priority.default()
     activities.default()
     rubric.packaged()

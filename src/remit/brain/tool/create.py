@@ -15,7 +15,7 @@ from remit.model.delivery import Delivery
 from remit.model.plan import Item
 from remit.model.reply import Policy, Tool, ToolCall, ToolResult
 from remit.model.task import Creator, Cue, Source, SourceKind, Task
-from remit.store import children
+from remit.store import tasks
 from remit.store.database import Database
 
 Admit: TypeAlias = Callable[[Cue], Awaitable[Task]]
@@ -47,7 +47,7 @@ _CREATE: Final = Tool(
 def create_task(policy: Policy, db: Database, admit: Admit) -> Own:
     async def create(task: Task, call: ToolCall) -> ToolResult:
         cue = _cue(task, call)
-        known = await db.read(children.refs, _family(task), MOST_CHILDREN)
+        known = await db.read(tasks.child_refs, _family(task), MOST_CHILDREN)
         if len(known) >= MOST_CHILDREN and cue.source.ref not in known:
             raise BadInput(f"A run makes at most {MOST_CHILDREN} tasks; this one has made them.")
         made = await admit(cue)

@@ -9,7 +9,7 @@ from remit.server.bodies import Body, NewView
 from remit.server.call import Answer, Call, Route
 from remit.server.web import shell
 from remit.server.web.listing import Shown
-from remit.store import views
+from remit.store import task_filter
 
 
 class OldView(Body):
@@ -19,7 +19,7 @@ class OldView(Body):
 
 async def named(call: Call, q: str) -> str:
     """The name under which this very filter is kept, if it is."""
-    found = await call.house.db.read(views.every)
+    found = await call.house.db.read(task_filter.saved_views)
     return next((each.name for each in found if each.filter == q), "")
 
 
@@ -30,7 +30,7 @@ async def keep(call: Call) -> Answer:
 
 async def drop(call: Call) -> Answer:
     body = call.read(OldView)
-    await call.house.db.write(views.drop, body.name)
+    await call.house.db.write(task_filter.delete_view, body.name)
     return shell.elsewhere(back(body.back))
 
 

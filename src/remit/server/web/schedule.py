@@ -20,7 +20,7 @@ from remit.server.call import Answer, Call, Query, Route
 from remit.server.problem import Problem, Refused
 from remit.server.web import calendar, line, row, shell, words
 from remit.server.web.calendar import Mark, Sheet, Span
-from remit.store import agenda, planned, series, series_orders
+from remit.store import agenda, series, series_orders, tasks
 from remit.store.agenda import Start
 from remit.store.database import Tx
 
@@ -152,7 +152,7 @@ async def move(call: Call) -> Answer:
 def look(tx: Tx, sheet: Sheet, now: datetime) -> tuple[list[Mark], list[Rhythm]]:
     """The marks of a sheet, and the series."""
     since, until = sheet.bounds(now.tzinfo)
-    found = planned.between(tx, since, until)
+    found = tasks.planned_between(tx, since, until)
     every = series.every(tx, limit=_SERIES)
     starts = agenda.between(tx, since, until)
     homes = {each.task_id: each.calendar for each in starts if each.task_id}

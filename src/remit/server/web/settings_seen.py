@@ -21,7 +21,7 @@ from remit.server.call import Call
 from remit.server.web import cards, doors_seen
 from remit.settings import Budget, Settings
 from remit.settings.channels import AppriseTargets, BridgeLink, Chosen, HookOut, Post, WhatsAppLine
-from remit.store import events, glance, home, reviews, switches
+from remit.store import events, home, permissions, read_only, reviews
 from remit.store import tasks as stored
 from remit.store.database import Tx
 from remit.system.background import Background
@@ -114,7 +114,7 @@ def _amount(number: int, name: str) -> str:
 
 async def ways(call: Call) -> tuple[Way, ...]:
     """The dashboard first, then those of the settings."""
-    off = await call.house.db.read(switches.every)
+    off = await call.house.db.read(permissions.channels_off)
     chosen = call.house.settings.channels
     states = await asyncio.to_thread(_states, call.house.settings) if chosen else {}
     own = Way(name="dashboard", called="Dashboard", promise=_PROMISES[type(None)], own=True)
@@ -256,7 +256,7 @@ async def findings(call: Call) -> tuple[Finding, ...]:
     found = [
         Finding("Version", f"Remit {__version__}, Python {platform.python_version()}"),
         Finding(
-            "Store", f"{told:,} events, schema {len(home.migrations())}, SQLite {glance.SQLITE}"
+            "Store", f"{told:,} events, schema {len(home.migrations())}, SQLite {read_only.SQLITE}"
         ),
         Finding("Clock", f"{now:%Y-%m-%d %H:%M} in {house.zone.key}"),
         Finding("Brain", brain.sentence) if brain.ready else _warn("Brain", brain.sentence),

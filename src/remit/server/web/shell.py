@@ -12,9 +12,9 @@ from remit.brain.budget import midnight
 from remit.model.status import Status
 from remit.server.call import Answer, Call
 from remit.server.web import env
-from remit.store import events, inbox, rows, spending, stats, tasks, views
+from remit.store import events, inbox, rows, spending, stats, task_filter, tasks
 from remit.store.database import Tx
-from remit.store.views import SavedView
+from remit.store.task_filter import SavedView
 
 HTML: Final = "text/html"
 WORKING: Final = (Status.RUNNING, Status.VERIFYING, Status.DELIVERING)
@@ -122,7 +122,7 @@ def _look(tx: Tx, now: datetime) -> _Found:
         working=working,
         spent=spending.of_all(tx, since).cents,
         next=_next(tx, now),
-        views=(_running(working), *VIEWS, *map(_saved, views.every(tx))),
+        views=(_running(working), *VIEWS, *map(_saved, task_filter.saved_views(tx))),
     )
 
 

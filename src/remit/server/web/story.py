@@ -13,7 +13,7 @@ from remit.model.event import Event, Kind
 from remit.model.specialist import Ended
 from remit.model.status import Actor, Status
 from remit.server.web import tried
-from remit.store.through import told
+from remit.store.on_behalf import told
 
 _TAGS: Final = str.maketrans("\u2039\u203a", "<>")
 LONGEST: Final = 4000  # characters of one line; the export has the rest

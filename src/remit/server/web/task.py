@@ -29,7 +29,6 @@ from remit.server.web import attempts, cards, log, markup, shell, timeline, trie
 from remit.server.web.attempts import Attempt
 from remit.server.web.story import Called
 from remit.store import (
-    children,
     conversations,
     events,
     messages,
@@ -38,6 +37,7 @@ from remit.store import (
     runs,
     series,
     spending,
+    tasks,
 )
 from remit.store import tasks as stored
 from remit.store.database import Tx
@@ -192,7 +192,7 @@ def _before(tx: Tx, task: Task) -> Task | None:
 
 def _made(tx: Tx, task_id: TaskId) -> list[Task]:
     """The tasks that it handed on."""
-    refs = children.refs(tx, f"{task_id}:", _MOST_CHILDREN)
+    refs = tasks.child_refs(tx, f"{task_id}:", _MOST_CHILDREN)
     kind = SourceKind.AGENT
     return [task for ref in refs for task in messages.of_message(tx, Source(kind, ref))]
 

@@ -16,9 +16,9 @@ from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
 from remit.model.task import Task
 from remit.ports import Clock
-from remit.store import events, mirror, tasks
+from remit.store import events, tasks, todo_sync
 from remit.store.database import Database, Tx
-from remit.store.mirror import Copy
+from remit.store.todo_sync import Copy
 from remit.system.background import Background
 from remit.trigger.calendar import glean, ics
 from remit.trigger.calendar.client import Clash, Dav, Gone, Place
@@ -69,14 +69,14 @@ class Mirror:
         """Write every task that has moved since the last time; say how many that were."""
         written = 0
         while True:
-            since = await self._db.read(mirror.mark)
+            since = await self._db.read(todo_sync.mark)
             moved = await self._db.read(_moved, since)
             if moved is None:
                 return written
             upto, ids = moved
             for task_id in ids:
                 written += await self._write_task(task_id)
-            await self._db.write(mirror.mark_at, upto)
+            await self._db.write(todo_sync.mark_at, upto)
 
     async def look(self) -> int:
         """Note what others did to our list, and set it right; say how many they changed."""
@@ -85,16 +85,16 @@ class Mirror:
         changed = 0
         for path, etag in changes.etags.items():
             task_id = _task_of(path)
-            copy = await self._db.read(mirror.get, task_id) if task_id else None
+            copy = await self._db.read(todo_sync.get, task_id) if task_id else None
             if copy is None or copy.etag == etag:
                 continue
             changed += 1
             await self._set_right(copy)
         for path in changes.gone if not first else ():
             task_id = _task_of(path)
-            copy = await self._db.read(mirror.get, task_id) if task_id else None
+            copy = await self._db.read(todo_sync.get, task_id) if task_id else None
             if copy is not None and copy.etag:
-                await self._db.write(mirror.put, Copy(copy.task_id, "", copy.digest))
+                await self._db.write(todo_sync.put, Copy(copy.task_id, "", copy.digest))
         self._token = changes.token
         return changed
 
@@ -103,7 +103,7 @@ class Mirror:
         now = self._clock.now()
         if self._tidied is not None and self._tidied <= now < self._tidied + _A_DAY:
             return 0
-        old = await self._db.read(mirror.ended_before, now - OLDEST, _PAGE)
+        old = await self._db.read(todo_sync.ended_before, now - OLDEST, _PAGE)
         for copy in old:
             await self._take_out(copy)
         if len(old) < _PAGE:
@@ -119,7 +119,7 @@ class Mirror:
             ticked = stands != ics.status(task)
             what = "ticked in the calendar, which changes nothing" if ticked else _CHANGED
             told: JsonMap = {"what": what, "status": stands[:20]}
-            await self._db.write(mirror.note, task.id, told, self._clock.now())
+            await self._db.write(todo_sync.note, task.id, told, self._clock.now())
             # The note is the task's last change now: the to-do is newer than what they wrote.
             task = await self._db.read(tasks.get, copy.task_id)
             # Its digest is another one then, so it is written whatever it was before.
@@ -130,7 +130,7 @@ class Mirror:
             task = await self._db.read(tasks.get, task_id)
         except NotFound:
             return False
-        copy = await self._db.read(mirror.get, task_id)
+        copy = await self._db.read(todo_sync.get, task_id)
         if copy is None and (task.ended and self._clock.now() - task.last_updated > _KEPT):
             return False
         if copy is not None and not copy.etag:
@@ -153,9 +153,9 @@ class Mirror:
                 if etag is None and copy is not None:
                     break  # somebody took it out
             else:
-                await self._db.write(mirror.put, Copy(task.id, etag, digest))
+                await self._db.write(todo_sync.put, Copy(task.id, etag, digest))
                 return True
-        await self._db.write(mirror.put, Copy(task.id, "", digest))
+        await self._db.write(todo_sync.put, Copy(task.id, "", digest))
         return False
 
     async def _as_it_is(self, task_id: TaskId) -> str | None:
@@ -170,7 +170,7 @@ class Mirror:
             return False
         with suppress(Gone, Clash):
             await self._dav.delete(self._href(copy.task_id), "")
-        await self._db.write(mirror.put, Copy(copy.task_id, "", ""))
+        await self._db.write(todo_sync.put, Copy(copy.task_id, "", ""))
         return True
 
     def _href(self, task_id: TaskId) -> str:

@@ -20,7 +20,7 @@ from remit.model.series import Missed
 from remit.model.task import Cue, Task
 from remit.ports import Clock
 from remit.settings import Schedule
-from remit.store import calendars, occurrences, restored, slots
+from remit.store import after_restore, calendars, occurrences, slots
 from remit.store.calendars import Calendar, Resource
 from remit.store.database import Database
 from remit.store.occurrences import Occurrence, Read, Speaks, says_nothing
@@ -281,7 +281,7 @@ class Watch:
         by_event: dict[str, list[Occurrence]] = {}
         for each in found:
             by_event.setdefault(each.uid, []).append(each)
-        restored_at = await self._db.read(restored.restored_at)
+        restored_at = await self._db.read(after_restore.restored_at)
         for starts in by_event.values():
             await self._give_event(starts, now, restored_at)
         return await self._db.read(occurrences.soonest, now)

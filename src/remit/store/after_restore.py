@@ -1,0 +1,114 @@
+"""After a restore: what may have been done since the backup waits for the owner's word.
+
+The restored history ends with the backup. What fell due, or came in, between then and the restore
+may have been run and sent. It is put in all the same, with a question; a yes runs it once.
+"""
+
+import hashlib
+from datetime import datetime
+from typing import Final
+
+from msgspec import Struct
+
+from remit.model.codec import moment, stamp
+from remit.model.ids import RANDOM_BITS, ReviewId, TaskId, encode
+from remit.model.review import RESTORED, Review
+from remit.model.status import Actor, Reason, Status
+from remit.model.task import SourceKind, Task
+from remit.store import meta, reviews, rows, tasks
+from remit.store.database import Tx
+
+_AT: Final = "restored_at"
+_BACKUP_AT: Final = "backup_at"
+
+
+class Slots(Struct, frozen=True):
+    """Times of a series that may have run: so many, the first of them here."""
+
+    first: datetime
+    count: int
+
+
+def note(tx: Tx, now: datetime) -> None:
+    """Keep when the backup was put in place."""
+    meta.put(tx, _AT, stamp(now))
+
+
+def restored_at(tx: Tx) -> datetime | None:
+    """When the last backup was put in place; None if none ever was."""
+    return _meta(tx, _AT)
+
+
+def admit(tx: Tx, task: Task, said_at: datetime | None = None) -> Task:
+    """Store a new task; ask first if it may have been run before the restore.
+
+    `said_at` is when what asks for it came in.
+    """
+    stored = tasks.admit(tx, task)
+    if stored.id == task.id:
+        hold(tx, task, said_at)
+    return stored
+
+
+def hold(tx: Tx, task: Task, said_at: datetime | None = None, others: Slots | None = None) -> bool:
+    """Ask before a new task begins, if what it comes from is older than the restore."""
+    came, at = said_at or _planned(task), restored_at(tx)
+    if at is None or came is None or came > at:
+        return False
+    ask(tx, task, others or Slots(came, 1), task.created_at)
+    return True
+
+
+def ask(tx: Tx, task: Task, slots: Slots, now: datetime) -> None:
+    """Open the question whether a task that has not begun shall run."""
+    saved = _meta(tx, _BACKUP_AT)
+    backup = f"the backup of {_told(saved)}" if saved else "a backup"
+    last = _planned(task) or slots.first
+    times = f"{slots.count} times since {_told(slots.first)}, last" if slots.count > 1 else ""
+    question = (
+        f"Since {backup}, which was restored, this was due {times or 'at'} {_told(last)}."
+        if task.slot is not None
+        else f"This came in between {backup} and its restore."
+    )
+    review = Review(
+        id=_id_of(task, now),
+        task_id=task.id,
+        key=f"{RESTORED}:{_told(restored_at(tx) or now)}",
+        reason=Reason.APPROVAL,
+        question=f"{question} It may have been done already. Run it once now?",
+        about=RESTORED,
+        resume_to=Status.READY if task.status is Status.READY else Status.NEW,
+    )
+    reviews.open_review(tx, review, Actor.META, now)
+
+
+def hold_due_slots(tx: Tx, now: datetime) -> int:
+    """Ask about every occurrence that was due by now and has not begun; return how many."""
+    found = tx.all("hold_due_slots", {"now": rows.ms(now)})
+    for row in found:
+        task = rows.task(tasks.find_row(tx, TaskId(str(row["id"]))))
+        ask(tx, task, Slots(_planned(task) or now, 1), now)
+    return len(found)
+
+
+def _planned(task: Task) -> datetime | None:
+    """When an occurrence was to run: an event may have been moved away from its slot."""
+    if task.slot is None:
+        return None
+    return task.scheduled_for if task.source.kind is SourceKind.CALDAV else task.slot
+
+
+def _id_of(task: Task, now: datetime) -> ReviewId:
+    """A store verb draws no lots: the id follows from the task and the moment."""
+    digest = hashlib.sha256(task.id.encode()).digest()
+    low = int.from_bytes(digest) & ((1 << RANDOM_BITS) - 1)
+    return ReviewId("rev-" + encode(rows.ms(now) << RANDOM_BITS | low))
+
+
+def _meta(tx: Tx, key: str) -> datetime | None:
+    found = meta.get(tx, key)
+    return moment(found) if found else None
+
+
+def _told(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M} UTC"

@@ -1,0 +1,45 @@
+-- name: insert_token
+INSERT INTO tokens (id, name, agent, scopes, hash, created_at, expires_at)
+VALUES (:id, :name, :agent, :scopes, :hash, :now, :expires_at)
+ON CONFLICT (name) WHERE revoked_at IS NULL DO NOTHING;
+
+-- name: list_tokens
+SELECT * FROM tokens WHERE revoked_at IS NULL ORDER BY id;
+
+-- name: find_token
+SELECT * FROM tokens
+WHERE hash = :hash AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now);
+
+-- name: revoke_token
+UPDATE tokens SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL;
+
+-- name: get_token
+SELECT * FROM tokens WHERE id = :id;
+
+-- name: touch_token
+UPDATE tokens SET used_at = :now WHERE id = :id;
+
+-- name: delete_expired_codes
+DELETE FROM sign_in_codes WHERE expires_at <= :now;
+
+-- name: insert_code
+INSERT INTO sign_in_codes (hash, expires_at) VALUES (:hash, :expires_at);
+
+-- name: delete_valid_code
+DELETE FROM sign_in_codes WHERE hash = :hash AND expires_at > :now;
+
+-- name: insert_sign_in
+INSERT INTO sign_ins (id, hash, created_at, used_at, expires_at)
+VALUES (:id, :hash, :now, :now, :expires_at);
+
+-- name: list_sign_ins
+SELECT * FROM sign_ins WHERE ended_at IS NULL AND expires_at > :now ORDER BY id;
+
+-- name: find_sign_in
+SELECT * FROM sign_ins WHERE hash = :hash AND ended_at IS NULL AND expires_at > :now;
+
+-- name: end_sign_in
+UPDATE sign_ins SET ended_at = :now WHERE id = :id AND ended_at IS NULL;
+
+-- name: touch_sign_in
+UPDATE sign_ins SET used_at = :now WHERE id = :id;

@@ -1,0 +1,51 @@
+-- name: count_reviews_by_reason
+SELECT reason, COALESCE(later_until, 0) > :now AS later, COUNT(*) AS n
+  FROM reviews INDEXED BY reviews_open WHERE decided_at IS NULL GROUP BY 1, 2;
+
+-- name: count_unseen_results
+-- As in `list_unseen_results`.
+SELECT COUNT(*) AS n FROM (
+  SELECT id, details FROM tasks INDEXED BY tasks_ended
+   WHERE status = 'completed' AND completed_at >= :since AND seen_at IS NULL AND deleted_at IS NULL
+   ORDER BY completed_at DESC LIMIT :searched) AS ended
+ WHERE details -> 'contract' ->> 'type' = 'advisory'
+    OR EXISTS (SELECT 1 FROM deliveries
+                WHERE task_id = ended.id AND channel = 'dashboard' AND status = 'sent');
+
+-- name: count_unseen_failures
+SELECT COUNT(*) AS n FROM (
+  SELECT no FROM tasks INDEXED BY tasks_ended
+   WHERE status = 'failed' AND completed_at >= :since AND seen_at IS NULL AND deleted_at IS NULL
+   LIMIT :searched);
+
+-- name: list_waiting_reviews
+-- Open questions for some reasons, oldest first: those that are put off, or the others.
+SELECT * FROM reviews INDEXED BY reviews_open
+ WHERE decided_at IS NULL AND (opened_at, id) > (:opened_at, :after)
+   AND (COALESCE(later_until, 0) > :now) = :later
+   AND reason IN (SELECT value FROM json_each(:reasons))
+ ORDER BY opened_at, id LIMIT :limit;
+
+-- name: list_unseen_results
+-- Results of late that are for the owner's own eyes, and that he has not looked at.
+SELECT * FROM (
+  SELECT * FROM tasks INDEXED BY tasks_ended
+   WHERE status = 'completed' AND completed_at >= :since AND seen_at IS NULL AND deleted_at IS NULL
+   ORDER BY completed_at DESC LIMIT :searched) AS ended
+ WHERE details -> 'contract' ->> 'type' = 'advisory'
+    OR EXISTS (SELECT 1 FROM deliveries
+                WHERE task_id = ended.id AND channel = 'dashboard' AND status = 'sent')
+ LIMIT :limit;
+
+-- name: list_unseen_failures
+-- What failed of late and was not acknowledged.
+SELECT * FROM tasks INDEXED BY tasks_ended
+ WHERE status = 'failed' AND completed_at >= :since AND seen_at IS NULL AND deleted_at IS NULL
+ ORDER BY completed_at DESC LIMIT :limit;
+
+-- name: mark_task_seen
+-- The owner has looked at how it ended. Nothing happened to the task itself.
+UPDATE tasks SET seen_at = COALESCE(seen_at, :now) WHERE id = :id AND completed_at IS NOT NULL;
+
+-- name: put_off_review
+UPDATE reviews SET later_until = :until WHERE id = :id AND decided_at IS NULL;

@@ -1,0 +1,42 @@
+-- name: list_tasks_by_id
+-- Some tasks by their ids, whether they were deleted or not.
+SELECT * FROM tasks WHERE id IN (SELECT value FROM json_each(:tasks));
+
+-- name: list_unread_tasks
+-- Tasks that the index has not read, the newest first; below a number, for the next handful.
+SELECT tasks.no, tasks.id FROM tasks LEFT JOIN snippets ON snippets.task_id = tasks.id
+ WHERE tasks.no < :below AND tasks.deleted_at IS NULL AND snippets.task_id IS NULL
+ ORDER BY tasks.no DESC LIMIT :limit;
+
+-- name: put_snippet
+INSERT INTO snippets (task_id, words, beside) VALUES (:task, :words, :beside)
+    ON CONFLICT (task_id) DO UPDATE SET words = :words, beside = :beside;
+
+-- name: delete_snippet
+DELETE FROM snippets WHERE task_id = :task;
+
+-- name: delete_snippets
+-- The index is to be made anew.
+DELETE FROM snippets;
+
+-- name: count_snippets
+-- How many tasks the index holds, and how many there are.
+SELECT (SELECT COUNT(*) FROM snippets) AS held,
+       (SELECT COUNT(*) FROM tasks WHERE deleted_at IS NULL) AS tasks;
+
+-- name: has_snippets
+SELECT 1 AS held FROM snippets LIMIT 1;
+
+-- name: list_tasks_by_words
+-- Tasks that hold any of these words, the best first. Few words and rare ones are asked for: each
+-- task that holds one of them is looked at.
+SELECT tasks.id FROM tasks_text CROSS JOIN tasks ON tasks.no = tasks_text.rowid
+ WHERE tasks_text MATCH :text AND tasks.deleted_at IS NULL
+ ORDER BY bm25(tasks_text, 2.0, 1.0, 0.5) LIMIT :limit;
+
+-- name: highest_task
+SELECT MAX(no) AS highest FROM tasks;
+
+-- name: list_snippets
+-- Of some tasks what the index has read.
+SELECT task_id, words, beside FROM snippets WHERE task_id IN (SELECT value FROM json_each(:tasks));

@@ -1,0 +1,34 @@
+-- name: record_leg_event
+-- Something happened to a task that its leaseholder may write down.
+UPDATE tasks
+   SET events = events + :count, updated_at = :now, details = COALESCE(:details, details),
+       taint = COALESCE(:details ->> 'taint', taint)
+ WHERE id = :id AND lease = :lease AND worker IS NOT NULL
+RETURNING events, round, wish;
+
+-- name: insert_step
+INSERT INTO steps (task_id, round, name, output, ended_at) VALUES (?, ?, ?, ?, ?);
+
+-- name: list_steps
+SELECT name, output FROM steps WHERE task_id = :task AND round = :round;
+
+-- name: list_attempt_steps
+-- Who tried, what was left and what was found, in every round.
+SELECT round, name, output, ended_at FROM steps
+ WHERE task_id = :task
+   AND (substr(name, 1, 12) = 'execute_tool' OR substr(name, 1, 5) = 'look:'
+        OR substr(name, 1, 6) = 'verify');
+
+-- name: insert_run
+INSERT INTO runs (id, task_id, lease, worker, started_at, ended_at, outcome, note)
+VALUES (:id, :task, :lease, :worker, :started_at, :now, :outcome, :note);
+
+-- name: list_runs
+SELECT * FROM runs WHERE task_id = :task ORDER BY lease DESC LIMIT :limit;
+
+-- name: record_heartbeat
+INSERT INTO workers (id, started_at, beat_at) VALUES (:id, :now, :now)
+ON CONFLICT (id) DO UPDATE SET beat_at = :now;
+
+-- name: end_worker
+UPDATE workers SET ended_at = :now, beat_at = :now WHERE id = :id;

@@ -1,1 +1,0 @@
-INSERT INTO events (seq, task_id, n, kind, actor, at, data, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?);

@@ -1,1 +1,0 @@
-SELECT seq, kind, data, NULL AS about FROM events WHERE kind = 'store.restored' ORDER BY seq;

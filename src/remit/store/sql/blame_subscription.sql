@@ -1,1 +1,0 @@
-UPDATE subscriptions SET failures = failures + 1 WHERE id = :id;

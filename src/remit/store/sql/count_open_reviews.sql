@@ -1,1 +1,0 @@
-SELECT COUNT(*) AS reviews FROM (SELECT 1 FROM reviews WHERE decided_at IS NULL LIMIT :most);

@@ -1,2 +1,0 @@
-SELECT COUNT(*) AS n, MAX(claimed_at) AS last FROM notices
- WHERE way = :way AND kind = :kind AND claimed_at > :since;

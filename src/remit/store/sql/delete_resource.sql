@@ -1,1 +1,0 @@
-DELETE FROM resources WHERE account = :account AND calendar = :calendar AND path = :path;

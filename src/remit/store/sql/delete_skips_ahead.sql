@@ -1,1 +1,0 @@
-DELETE FROM skips WHERE series_id = :series AND at > :ahead;

@@ -1,1 +1,0 @@
-DELETE FROM snippets WHERE task_id = :task;

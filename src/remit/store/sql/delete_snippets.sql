@@ -1,2 +1,0 @@
--- The index is to be made anew.
-DELETE FROM snippets;

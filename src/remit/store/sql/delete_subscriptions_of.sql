@@ -1,1 +1,0 @@
-DELETE FROM subscriptions WHERE sign_in_id = :sign_in;

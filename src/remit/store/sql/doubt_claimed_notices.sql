@@ -1,1 +1,0 @@
-UPDATE notices SET state = 'unknown', due_at = :now, why = :why WHERE state = 'claimed';

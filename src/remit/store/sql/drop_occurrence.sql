@@ -1,1 +1,0 @@
-UPDATE occurrences SET state = 'dropped', why = :why WHERE uid = :uid AND key = :key;

@@ -1,1 +1,0 @@
-UPDATE sign_ins SET ended_at = :now WHERE ended_at IS NULL;

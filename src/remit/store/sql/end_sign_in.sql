@@ -1,1 +1,0 @@
-UPDATE sign_ins SET ended_at = :now WHERE id = :id AND ended_at IS NULL;

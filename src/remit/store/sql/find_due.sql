@@ -1,1 +1,0 @@
-SELECT 1 FROM tasks WHERE queue = :queue AND due_at <= :now LIMIT 1;

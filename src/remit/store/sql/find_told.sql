@@ -1,1 +1,0 @@
-SELECT id FROM notices WHERE about = :about AND way = :way;

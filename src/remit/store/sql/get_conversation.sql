@@ -1,1 +1,0 @@
-SELECT * FROM conversations WHERE id = :id AND deleted_at IS NULL;

@@ -1,1 +1,0 @@
-SELECT * FROM event_series WHERE uid = :uid;

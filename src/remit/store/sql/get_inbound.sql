@@ -1,1 +1,0 @@
-SELECT * FROM inbound WHERE ref = :ref;

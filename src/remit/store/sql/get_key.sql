@@ -1,1 +1,0 @@
-SELECT digest, status, body FROM idempotency WHERE caller = :caller AND key = :key;

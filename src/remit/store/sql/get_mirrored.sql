@@ -1,1 +1,0 @@
-SELECT * FROM mirrored WHERE task_id = :task;

@@ -1,1 +1,0 @@
-SELECT * FROM notices WHERE id = :id;

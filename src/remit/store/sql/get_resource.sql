@@ -1,1 +1,0 @@
-SELECT * FROM resources WHERE account = :account AND calendar = :calendar AND path = :path;

@@ -1,1 +1,0 @@
-SELECT * FROM reviews WHERE id = :id;

@@ -1,1 +1,0 @@
-SELECT no FROM rule_versions WHERE key = :key;

@@ -1,1 +1,0 @@
-SELECT score, why FROM scores WHERE digest = :digest;

@@ -1,1 +1,0 @@
-SELECT * FROM series WHERE id = :id;

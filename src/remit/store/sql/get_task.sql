@@ -1,1 +1,0 @@
-SELECT * FROM tasks WHERE id = :id;

@@ -1,1 +1,0 @@
-SELECT * FROM tokens WHERE id = :id;

@@ -1,1 +1,0 @@
-SELECT * FROM turns WHERE conversation_id = :conversation AND n = :n;

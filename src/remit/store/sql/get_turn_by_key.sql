@@ -1,1 +1,0 @@
-SELECT * FROM turns WHERE key = :key;

@@ -1,1 +1,0 @@
-SELECT MAX(no) AS highest FROM tasks;

@@ -1,1 +1,0 @@
-INSERT INTO sign_in_codes (hash, expires_at) VALUES (:hash, :expires_at);

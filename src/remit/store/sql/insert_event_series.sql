@@ -1,2 +1,0 @@
-INSERT INTO event_series (uid, series_id, session_id) VALUES (:uid, :series, :session)
-ON CONFLICT (uid) DO NOTHING;

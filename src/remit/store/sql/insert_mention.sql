@@ -1,2 +1,0 @@
-INSERT INTO mentions (conversation_id, n, task_id, action)
-VALUES (:conversation, :n, :task, :action);

@@ -1,1 +1,0 @@
-INSERT INTO steps (task_id, round, name, output, ended_at) VALUES (?, ?, ?, ?, ?);

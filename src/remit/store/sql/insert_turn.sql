@@ -1,2 +1,0 @@
-INSERT INTO turns (conversation_id, n, role, content, said_at, task_id, task_action)
-VALUES (:conversation, :n, :role, :content, :now, :task, :action);

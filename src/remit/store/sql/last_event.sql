@@ -1,1 +1,0 @@
-SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1;

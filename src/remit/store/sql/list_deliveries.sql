@@ -1,1 +1,0 @@
-SELECT * FROM deliveries WHERE task_id = :task ORDER BY n, part;

@@ -1,1 +1,0 @@
-SELECT path, etag, uid FROM resources WHERE account = :account AND calendar = :calendar;

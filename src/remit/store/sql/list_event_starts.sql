@@ -1,1 +1,0 @@
-SELECT * FROM occurrences WHERE uid = :uid;

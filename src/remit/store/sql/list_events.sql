@@ -1,1 +1,0 @@
-SELECT * FROM events WHERE seq > :seq ORDER BY seq LIMIT :limit;

@@ -1,1 +1,0 @@
-SELECT id FROM tasks WHERE id GLOB :prefix ORDER BY id LIMIT 3;

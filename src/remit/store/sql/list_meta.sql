@@ -1,1 +1,0 @@
-SELECT key, value FROM meta WHERE key >= :begin AND key < :end ORDER BY key;

@@ -1,1 +1,0 @@
-SELECT * FROM notices WHERE parcel = :parcel ORDER BY no;

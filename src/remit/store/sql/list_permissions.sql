@@ -1,1 +1,0 @@
-SELECT contact, channel, address, policy, given_at FROM permissions ORDER BY contact, channel;

@@ -1,1 +1,0 @@
-SELECT * FROM resources WHERE why IS NOT NULL ORDER BY account, calendar, path LIMIT :limit;

@@ -1,1 +1,0 @@
-SELECT * FROM rule_versions ORDER BY no;

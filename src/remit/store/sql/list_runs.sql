@@ -1,1 +1,0 @@
-SELECT * FROM runs WHERE task_id = :task ORDER BY lease DESC LIMIT :limit;

@@ -1,1 +1,0 @@
-SELECT * FROM series WHERE id > :after AND (:ended OR ended_at IS NULL) ORDER BY id LIMIT :limit;

@@ -1,1 +1,0 @@
-SELECT name, output FROM steps WHERE task_id = :task AND round = :round;

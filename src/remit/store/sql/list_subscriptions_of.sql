@@ -1,1 +1,0 @@
-SELECT * FROM subscriptions WHERE sign_in_id = :sign_in ORDER BY id;

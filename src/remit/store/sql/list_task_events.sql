@@ -1,1 +1,0 @@
-SELECT * FROM events WHERE task_id = :task AND n > :n ORDER BY n LIMIT :limit;

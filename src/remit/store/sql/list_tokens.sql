@@ -1,1 +1,0 @@
-SELECT * FROM tokens WHERE revoked_at IS NULL ORDER BY id;

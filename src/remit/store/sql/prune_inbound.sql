@@ -1,1 +1,0 @@
-DELETE FROM inbound WHERE heard_at < :before;

@@ -1,1 +1,0 @@
-DELETE FROM occurrences WHERE state = 'dropped' AND start_at < :before;

@@ -1,1 +1,0 @@
-UPDATE calendars SET looked_at = :now WHERE looked_at > :ahead;

@@ -1,1 +1,0 @@
-UPDATE spending SET at = :now WHERE at > :ahead;

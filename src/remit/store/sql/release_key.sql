@@ -1,1 +1,0 @@
-DELETE FROM idempotency WHERE caller = :caller AND key = :key AND status = 0;

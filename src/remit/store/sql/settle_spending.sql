@@ -1,3 +1,0 @@
-UPDATE spending
-   SET tokens = :tokens, cents = :cents, requests = :requests, settled = 1
- WHERE key = :key AND settled = 0;

@@ -1,1 +1,0 @@
-UPDATE turns SET owed = 0 WHERE conversation_id = :conversation AND n = :n AND owed = 1;

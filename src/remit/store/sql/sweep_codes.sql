@@ -1,1 +1,0 @@
-DELETE FROM sign_in_codes WHERE expires_at <= :now;

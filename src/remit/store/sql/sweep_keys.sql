@@ -1,1 +1,0 @@
-DELETE FROM idempotency WHERE created_at <= :expired;

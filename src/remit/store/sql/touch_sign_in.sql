@@ -1,1 +1,0 @@
-UPDATE sign_ins SET used_at = :now WHERE id = :id;

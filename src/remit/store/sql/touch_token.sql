@@ -1,1 +1,0 @@
-UPDATE tokens SET used_at = :now WHERE id = :id;

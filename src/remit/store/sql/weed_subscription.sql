@@ -1,1 +1,0 @@
-DELETE FROM subscriptions WHERE id = :id AND failures >= :most;

@@ -1,0 +1,289 @@
+"""What a list is asked for, and the indexes it can be read along."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from remit.errors import Conflict, NotFound
+from remit.model.contract import ContractType
+from remit.model.ids import SeriesId, SessionId
+from remit.model.status import TERMINAL, Status
+from remit.model.task import Priority, SourceKind, Taint, TaskType
+from remit.store import rows
+from remit.store.database import Cell, Tx
+from remit.store.words import Words
+
+MAX_VIEWS: Final = 100
+
+
+class Sort(StrEnum):
+    NEWEST = "newest"
+    UPDATED = "updated"  # what something happened to last comes first
+    DUE = "due"  # what is open and has a time, the soonest first
+
+
+class Filter(Struct, frozen=True, kw_only=True):
+    """All of it must hold; what is not said is not looked at."""
+
+    statuses: tuple[Status, ...] = ()
+    type: TaskType | None = None
+    source: SourceKind | None = None
+    priority: Priority | None = None
+    taint: Taint | None = None
+    contract: ContractType | None = None  # how it is proven
+    unverified: bool = False  # advice, and results that no check stands for
+    channel: str | None = None  # something of it goes out there
+    session: SessionId | None = None
+    series: SeriesId | None = None
+    recurring: bool | None = None
+    asks: bool = False  # a question about it waits for the owner
+    since: datetime | None = None  # when it was created
+    until: datetime | None = None
+    planned_since: datetime | None = None  # for when it is planned, if it is open
+    planned_until: datetime | None = None
+    text: str | None = None
+    words: Words | None = None  # the same as its index takes it; whoever reads the list fills it in
+    deleted: bool = False  # show what was deleted, and only that
+    sort: Sort = Sort.NEWEST
+    before: str | None = None  # where the page before ended
+    limit: int = 50
+
+    @property
+    def is_planned(self) -> bool:
+        return self.planned_since is not None or self.planned_until is not None
+
+
+class SavedView(Struct, frozen=True):
+    """A filter that the owner gave a name to."""
+
+    name: str
+    filter: str  # as it is typed
+    created_at: datetime
+
+
+class Lead(Struct, frozen=True):
+    """An index to read along: what is told of it narrows the list before anything is looked at."""
+
+    tables: str
+    where: tuple[str, ...] = ()
+    order: str = "tasks.no DESC"
+    key: str = "tasks.no"  # what a cursor is compared with
+    params: dict[str, Cell] = field(default_factory=dict)
+
+
+# To the letter what the index is made of.
+_CONTRACT: Final = (
+    "CASE WHEN json_valid(tasks.details) THEN json_extract(tasks.details, '$.contract.type') END"
+)
+_SUSPECT: Final = (
+    "CASE WHEN json_valid(tasks.details)"
+    " THEN json_extract(tasks.details, '$.contract.type') <> 'advisory'"
+    " AND (json_type(tasks.details, '$.verdict') IS NULL"
+    """ OR instr(tasks.details, '"result":"fail"') > 0) END"""
+)
+_UNPROVEN: Final = ("tasks.status = 'completed'", _SUSPECT)
+# What the index finds by its letters is looked at: a context may hold the same.
+_FAILED: Final = (
+    "CASE WHEN json_valid(tasks.details) THEN json_type(tasks.details, '$.verdict') IS NULL OR"
+    " EXISTS (SELECT 1 FROM json_each(tasks.details, '$.verdict.findings')"
+    " WHERE json_extract(value, '$.result') = 'fail') END"
+)
+_UNVERIFIED: Final = f"({_CONTRACT} = 'advisory' OR ({' AND '.join(_UNPROVEN)} AND {_FAILED}))"
+WHOLE: Final = Lead("tasks NOT INDEXED")
+PLANNED: Final = Lead(
+    "tasks INDEXED BY tasks_planned",
+    ("tasks.scheduled_for IS NOT NULL", "tasks.completed_at IS NULL"),
+    "tasks.scheduled_for, tasks.no",
+)
+JOURNAL: Final = Lead(
+    "events CROSS JOIN tasks ON tasks.id = events.task_id AND tasks.events = events.n",
+    order="events.seq DESC",
+    key="events.seq",
+)
+# No task is in both.
+_UNVERIFIED_WAY: Final = (
+    Lead(
+        "tasks INDEXED BY tasks_by_contract",
+        (f"{_CONTRACT} = 'advisory'", f"{_CONTRACT} <> 'verifiable'"),
+    ),
+    Lead("tasks INDEXED BY tasks_unproven", _UNPROVEN),
+)
+_EARLIER: Final = (
+    "SELECT 1 FROM deliveries AS other WHERE other.task_id = deliveries.task_id"
+    " AND other.channel = :channel AND (other.n, other.part) < (deliveries.n, deliveries.part)"
+)
+# A task with several deliveries on one channel is found by the first of them.
+_CHANNEL: Final = Lead(
+    "deliveries INDEXED BY deliveries_by_channel CROSS JOIN tasks ON tasks.id = deliveries.task_id",
+    (
+        "deliveries.channel = :channel",
+        "deliveries.channel <> 'dashboard'",
+        f"NOT EXISTS ({_EARLIER})",
+    ),
+    "deliveries.task_id DESC",
+)
+_ASKS: Final = (
+    "(SELECT DISTINCT task_id FROM reviews INDEXED BY reviews_open WHERE decided_at IS NULL)"
+    " AS asked CROSS JOIN tasks ON tasks.id = asked.task_id"
+)
+ASKS: Final = (
+    "tasks.id IN (SELECT task_id FROM reviews INDEXED BY reviews_open WHERE decided_at IS NULL)"
+)
+_TEXT: Final = "tasks_text CROSS JOIN tasks NOT INDEXED ON tasks.no = tasks_text.rowid"
+_PROBE: Final = "CROSS JOIN tasks_text ON tasks_text.rowid = tasks.no"
+_MATCH: Final = "tasks_text MATCH :text"
+
+
+def leads(wanted: Filter) -> list[tuple[Lead, ...]]:
+    """Every way to read this list but its text; a way may be several indexes that are merged."""
+    found: list[tuple[Lead, ...]] = [(each,) for each in _words(wanted)]
+    statuses = wanted.statuses or (tuple(TERMINAL) if wanted.deleted else ())
+    if wanted.unverified:
+        found.append(_UNVERIFIED_WAY)
+    if statuses:
+        found.append(tuple(_status(each, deleted=wanted.deleted) for each in _once(statuses)))
+    return found
+
+
+def by_text(words: Words, among: Sequence[Lead] = ()) -> Lead:
+    """Along the tasks that hold the words; `among`: those of a few that are known otherwise."""
+    key, where = "tasks_text.rowid", [_MATCH]
+    params: dict[str, Cell] = {"text": words.match}
+    for lead in among:
+        params |= lead.params
+    if among:
+        # The plus keeps SQLite from looking for each of them anew.
+        where.append(f"+{key} IN ({' UNION ALL '.join(map(_numbers, among))})")
+    return Lead(_TEXT, tuple(where), f"{key} DESC", key, params)
+
+
+def newest_by_text(words: Words, most: int, join: str = "CROSS JOIN") -> Lead:
+    """The newest so many that hold the words, whatever else holds of them."""
+    hits = f"(SELECT rowid AS no FROM tasks_text WHERE {_MATCH} ORDER BY no DESC LIMIT :hits)"  # noqa: S608
+    tables = f"{hits} AS hits {join} tasks NOT INDEXED ON tasks.no = hits.no"
+    return Lead(tables, params={"text": words.match, "hits": most})
+
+
+def probed(lead: Lead, words: Words) -> Lead:
+    """Along another index, where each task is asked whether it holds the words."""
+    return replace(
+        lead,
+        tables=f"{lead.tables} {_PROBE}",
+        where=(*lead.where, _MATCH),
+        params={**lead.params, "text": words.match},
+    )
+
+
+def _numbers(lead: Lead) -> str:
+    return f"SELECT tasks.no FROM {lead.tables} WHERE {' AND '.join(lead.where or ('TRUE',))}"  # noqa: S608
+
+
+def conditions(wanted: Filter) -> tuple[list[str], dict[str, Cell]]:
+    """All that must hold, whichever way is taken."""
+    where = [f"tasks.deleted_at IS {'NOT ' if wanted.deleted else ''}NULL"]
+    params: dict[str, Cell] = {}
+    for condition, name, value in _said(wanted):
+        if value is not None:
+            where.append(condition)
+            params[name] = rows.ms(value) if isinstance(value, datetime) else value
+    if wanted.statuses:
+        names = ", ".join(f"'{status.value}'" for status in _once(wanted.statuses))
+        where.append(f"tasks.status IN ({names})")
+    where += _flags(wanted)
+    return where, params
+
+
+def _said(wanted: Filter) -> Iterator[tuple[str, str, str | datetime | None]]:
+    yield "tasks.type = :type", "type", wanted.type
+    yield "tasks.source_kind = :source", "source", wanted.source
+    yield "tasks.priority = :priority", "priority", wanted.priority
+    yield "tasks.taint = :taint", "taint", wanted.taint
+    yield f"{_CONTRACT} = :contract", "contract", wanted.contract
+    yield "tasks.session_id = :session", "session", wanted.session
+    yield "tasks.series_id = :series", "series", wanted.series
+    yield "tasks.created_at >= :since", "since", wanted.since
+    yield "tasks.created_at < :until", "until", wanted.until
+    yield "tasks.scheduled_for >= :planned_since", "planned_since", wanted.planned_since
+    yield "tasks.scheduled_for < :planned_until", "planned_until", wanted.planned_until
+    sent = "SELECT 1 FROM deliveries WHERE task_id = tasks.id AND channel = :channel"
+    yield f"EXISTS ({sent})", "channel", wanted.channel
+
+
+def _flags(wanted: Filter) -> Iterator[str]:
+    if wanted.recurring is not None:
+        yield f"tasks.series_id IS {'NOT ' if wanted.recurring else ''}NULL"
+    if wanted.asks:
+        yield ASKS
+    if wanted.is_planned:
+        yield "tasks.completed_at IS NULL"
+    if wanted.unverified:
+        yield _UNVERIFIED
+
+
+def _words(wanted: Filter) -> Iterator[Lead]:
+    for column, index, common, value in (
+        ("tasks.source_kind", "source", SourceKind.MANUAL, wanted.source),
+        ("tasks.taint", "taint", Taint.OWNER, wanted.taint),
+        ("tasks.priority", "priority", Priority.LOW, wanted.priority),
+        (_CONTRACT, "contract", ContractType.VERIFIABLE, wanted.contract),
+    ):
+        if value not in (None, common):
+            where = (f"{column} = :{index}", f"{column} <> '{common.value}'")
+            yield Lead(f"tasks INDEXED BY tasks_by_{index}", where, params={index: value})
+    if wanted.channel not in (None, "dashboard"):
+        yield replace(_CHANNEL, params={"channel": wanted.channel})
+    if wanted.asks:
+        yield Lead(_ASKS)
+    yield from _plain(wanted)
+
+
+def _plain(wanted: Filter) -> Iterator[Lead]:
+    if wanted.is_planned:
+        yield replace(PLANNED, order="tasks.no DESC")
+    if wanted.type is TaskType.SCHEDULED:
+        yield Lead("tasks INDEXED BY tasks_scheduled", ("tasks.type = 'scheduled'",))
+    if wanted.session is not None:
+        where = ("tasks.session_id = :session",)
+        yield Lead("tasks INDEXED BY tasks_by_session", where, params={"session": wanted.session})
+    if wanted.series is not None:
+        where = ("tasks.series_id = :series",)
+        yield Lead("tasks INDEXED BY tasks_by_series", where, params={"series": wanted.series})
+    elif wanted.recurring:
+        yield Lead("tasks INDEXED BY tasks_recurring", ("tasks.series_id IS NOT NULL",))
+
+
+def _status(status: Status, *, deleted: bool) -> Lead:
+    stands = f"tasks.status = '{status.value}'"
+    if deleted:
+        where = (stands, "tasks.deleted_at IS NOT NULL")
+        return Lead("tasks INDEXED BY tasks_deleted", where)
+    return Lead("tasks INDEXED BY tasks_by_status", (stands,))
+
+
+def _once(statuses: tuple[Status, ...]) -> list[Status]:
+    return list(dict.fromkeys(statuses))
+
+
+def save_view(tx: Tx, name: str, line: str, now: datetime) -> None:
+    """Keep a filter under a name; what was kept under it before is replaced."""
+    others = tx.all("count_views", {"name": name})[0]["n"]
+    if rows.number(others) >= MAX_VIEWS:
+        raise Conflict(f"There are {MAX_VIEWS} views; delete one before you keep another.")
+    tx.run("insert_view", {"name": name, "filter": line, "now": rows.ms(now)})
+
+
+def saved_views(tx: Tx) -> list[SavedView]:
+    """All saved views, by name."""
+    return [
+        SavedView(str(row["name"]), str(row["filter"]), rows.at(row["created_at"]))
+        for row in tx.all("list_views")
+    ]
+
+
+def delete_view(tx: Tx, name: str) -> None:
+    if not tx.run("delete_view", {"name": name}):
+        raise NotFound("view", repr(name)[:80])

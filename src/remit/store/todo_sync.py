@@ -1,0 +1,54 @@
+"""The tasks as phones see them: what was written into the list, and with which etag."""
+
+from datetime import datetime
+
+from msgspec import Struct
+
+from remit.model.codec import JsonMap
+from remit.model.event import Entry, Kind
+from remit.model.ids import TaskId
+from remit.model.status import Actor
+from remit.store import events, meta, rows
+from remit.store.database import Tx
+
+
+class Copy(Struct, frozen=True):
+    """What was last written of a task; without an etag somebody took it out, and it stays out."""
+
+    task_id: TaskId
+    etag: str
+    digest: str
+
+
+def get(tx: Tx, task_id: TaskId) -> Copy | None:
+    row = tx.one("get_mirrored", {"task": task_id})
+    return Copy(task_id, str(row["etag"]), str(row["digest"])) if row else None
+
+
+def ended_before(tx: Tx, before: datetime, limit: int) -> list[Copy]:
+    """Copies in the list whose tasks ended before a moment."""
+    found = tx.all("list_old_mirrored", {"before": rows.ms(before), "limit": limit})
+    return [
+        Copy(TaskId(str(row["task_id"])), str(row["etag"]), str(row["digest"])) for row in found
+    ]
+
+
+def put(tx: Tx, copy: Copy) -> None:
+    tx.run("put_mirrored", {"task": copy.task_id, "etag": copy.etag, "digest": copy.digest})
+
+
+def mark(tx: Tx) -> int:
+    """Up to which event of the journal the list follows the tasks."""
+    return int(meta.get(tx, "mirrored") or 0)
+
+
+def mark_at(tx: Tx, seq: int) -> None:
+    meta.put(tx, "mirrored", str(seq))
+
+
+def note(tx: Tx, task_id: TaskId, told: JsonMap, now: datetime) -> None:
+    """Write into a task's log what somebody did in the list; it has no other effect."""
+    row = tx.one("record_task_event", {"id": task_id, "now": rows.ms(now)})
+    assert row is not None  # noqa: S101 - tasks are kept
+    entry = Entry(Kind.TASK_UPDATED, Actor.META, told)
+    events.append(tx, task_id, rows.number(row["events"]), entry, now)
