@@ -212,7 +212,7 @@ def test_a_project_is_read_from_the_settings(tmp_path: Path) -> None:
         flaky=("e2e",),
         prompt_for_advisory=True,
     )
-    assert shop.argvs == {"unit-test": ("pytest", "-k{pattern}")}
+    assert shop.argvs == {"unit-test": (("pytest", "-k{pattern}"),)}
 
 
 @pytest.mark.parametrize(
@@ -226,6 +226,7 @@ def test_a_project_is_read_from_the_settings(tmp_path: Path) -> None:
         ('[projects.shop]\npath = "/data"\nsecrets = 1', "Known: path, specialists, chains"),
         ('[projects.shop]\npath = "/d"\ncommands.lint = "ruff ."', "commands.lint must be a list"),
         ('[projects.shop]\npath = "/d"\ncommands.lint = []', "commands.lint must be a list"),
+        ('[projects.shop]\npath = "/d"\ncommands.lint = [["a"], []]', "or several such lists"),
         ('[projects.shop]\npath = "/d"\ncommands.deploy = ["x"]', "'deploy' is no activity"),
         ('[projects.shop]\npath = "/d"\nflaky = ["luck"]', "'luck' is no activity"),
         ('[projects.shop]\npath = "/d"\ntime_limit = 0', "time_limit must be"),

@@ -269,7 +269,9 @@ async def test_an_error_holds_no_secret_and_is_short(repo: Path) -> None:
     key = "sk-proj-0123456789abcdef0123"
     noisy = f"for n in range(9000):\n    print(n, 'line')\nprint('{key}')\nraise SystemExit(1)\n"
     workshop.write(repo, {"noisy.py": noisy})
-    ways = project.read(repo, environ=workshop.environ(), given={"build": ("python3", "noisy.py")})
+    ways = project.read(
+        repo, environ=workshop.environ(), given={"build": (("python3", "noisy.py"),)}
+    )
 
     seen = await CommandCheck(
         ways, Sandbox(SMALL), FrozenClock(), redact=lambda text: text.replace(key, "…")

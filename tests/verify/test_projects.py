@@ -10,7 +10,7 @@ import pytest
 
 from remit.cli.main import run
 from tests.verify import workshop
-from tests.verify.projects import CARGO, SAMPLES, Files, Sample
+from tests.verify.projects import KINDS, KINDS_EACH, SAMPLES, Files, Sample
 
 CONTRACT = {
     "type": "verifiable",
@@ -67,10 +67,8 @@ def stand(
 ) -> Iterator[Stand]:
     sample: Sample = request.param
     found = stands[sample.name]
-    if sample is CARGO and not shutil.which("cargo"):
-        pytest.skip("cargo is not installed")
-    if sample.installed and not shutil.which("node"):
-        pytest.skip("node is not installed")
+    missing = [each for each in sample.needs if shutil.which(each) is None]
+    assert not missing, f"{missing[0]} is not installed; requirements/debian.py installs it"
     monkeypatch.setenv("REMIT_HOME", str(home))
     monkeypatch.setenv("PATH", workshop.environ()["PATH"])
     monkeypatch.chdir(found.repo)
@@ -125,6 +123,12 @@ def _ways_to_deceive() -> Iterator[object]:
     for sample in SAMPLES:
         for how, files in sample.tampering.items():
             yield pytest.param(sample, files, id=f"{sample.name}: {how}")
+
+
+def test_each_project_is_deceived_in_at_least_15_kinds_of_ways() -> None:
+    for sample in SAMPLES:
+        assert len(sample.tampering) >= KINDS_EACH, sample.name
+        assert set(sample.tampering) <= set(KINDS), sample.name
 
 
 @pytest.mark.parametrize(("stand", "files"), tuple(_ways_to_deceive()), indirect=["stand"])

@@ -25,7 +25,7 @@ from remit.verify.said import useful
 from remit.verify.sandbox import Ended, Refused, Sandbox
 from remit.verify.suite import Suite
 from remit.verify.suite_runs import ALL, Choice, KeptRuns, SuiteRunner, words
-from remit.verify.suite_terms import Judged, Terms, Work, compare
+from remit.verify.suite_terms import Judged, Terms, Work, compare, together
 
 _MAX_NEW: Final = 20  # complaints that are named
 _TESTS: Final = frozenset({"unit-test", "e2e"})
@@ -107,11 +107,14 @@ class CommandCheck:
             return Judged(Result.SKIPPED if idle else Result.FAIL, way.why), 1
         pattern = criterion.pattern
 
-        async def once() -> Judged:
+        async def one(each: Way) -> Judged:
             if criterion.activity in _TESTS:
                 suite = self._suite
-                return await suite.prove(way, workspace, pattern, changed, demanded=demanded)
-            return await self._plain(way, pattern, workspace)
+                return await suite.prove(each, workspace, pattern, changed, demanded=demanded)
+            return await self._plain(each, pattern, workspace)
+
+        async def once() -> Judged:
+            return together([await one(each) for each in way.every], way.lacks)
 
         if criterion.activity not in self._ways.flaky:
             return await once(), 1
