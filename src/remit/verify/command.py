@@ -105,7 +105,7 @@ class CommandCheck:
         if isinstance(way, Lacking):
             idle = self._ways.is_idle(criterion.activity)
             return Judged(Result.SKIPPED if idle else Result.FAIL, way.why), 1
-        pattern = criterion.pattern
+        pattern, is_flaky = criterion.pattern, criterion.activity in self._ways.flaky
 
         async def one(each: Way) -> Judged:
             if criterion.activity in _TESTS:
@@ -114,11 +114,11 @@ class CommandCheck:
             return await self._plain(each, pattern, workspace)
 
         async def once() -> Judged:
+            if is_flaky:
+                self._suite.forget()
             return together([await one(each) for each in way.every], way.lacks)
 
-        if criterion.activity not in self._ways.flaky:
-            return await once(), 1
-        return await flaky.settle(once)
+        return await flaky.settle(once) if is_flaky else (await once(), 1)
 
     async def _plain(self, way: Way, pattern: str | None, workspace: Path) -> Judged:
         """Run what names no tests once, with settings as they were; compare it with the base."""

@@ -62,6 +62,10 @@ class Suite:
             return first
         return _joined(await self._whole(judge, work, way), first, sentence)
 
+    def forget(self) -> None:
+        """Run the whole suite again when it is asked about next."""
+        self._wholes.clear()
+
     async def _whole(self, judge: SuiteJudge, work: Work, way: Way) -> Judged:
         key = await asyncio.to_thread(_stamp, work, way)
         if key not in self._wholes:
