@@ -140,5 +140,20 @@ def test_without_a_yes_only_the_folder_is_written_down(
     assert "Nobody is there to ask" in capsys.readouterr().err
 
 
-def test_a_folder_that_is_no_repository_is_refused(tmp_path: Path) -> None:
-    assert run(["project", "add", str(tmp_path)]) == 2
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["{0}/nowhere"], "There is no folder {0}/nowhere; name one that holds a project."),
+        (["{0}"], "{0} is not under git, and a project has to be"),
+        (["{0}/My Shop/docs"], "{0}/My Shop/docs lies in the git repository {0}/My Shop; add that"),
+        (["{0}/My Shop", "--name", "My Shop"], "'My Shop' cannot be the name of a project"),
+    ],
+)
+def test_what_cannot_be_a_project_is_refused_in_a_sentence(
+    words: list[str], sentence: str, repo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repo / "docs").mkdir()
+
+    assert run(["project", "add", *(each.format(repo.parent) for each in words)]) == 2
+
+    assert sentence.format(repo.parent) in capsys.readouterr().err

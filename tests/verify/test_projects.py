@@ -1,6 +1,7 @@
 """`remit verify` on five projects: honest work passes, a break is named, no deception passes."""
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -139,7 +140,9 @@ def test_no_deception_passes(
 
     code = verify(stand)
 
-    assert code == 1, capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert code == 1, said
+    assert re.search(r"\b\d+ tests?\b|\bno test\b", said, re.IGNORECASE), said
 
 
 @of_each()

@@ -19,6 +19,7 @@ from remit.cli.verify import verify
 from remit.errors import BadInput, Conflict
 from remit.model.codec import Json
 from remit.settings import Settings, edit
+from remit.settings.table import NAME
 from remit.specialist import installed
 from remit.specialist.installed import InstalledAgent
 from remit.verify import project, project_files, proposals
@@ -76,9 +77,15 @@ def add(
     """Set a project up: say what was found, ask once, write it down, run the checks."""
     settings = house_settings.load()
     place = folder.resolve()
-    if not (place / ".git").exists():
-        raise BadInput(f"{folder} is not the top folder of a git repository; name that.")
-    plan = _plan(settings, place, name or _NAME.sub("-", place.name.lower()).strip("-"))
+    _check_folder(folder, place)
+    called = name or _NAME.sub("-", place.name.lower()).strip("-")
+    if not NAME.fullmatch(called):
+        raise BadInput(
+            f"{called!r:.60} cannot be the name of a project; give it a --name of small letters, "
+            "digits, - and _, such as shop.",
+            field="name",
+        )
+    plan = _plan(settings, place, called)
     _tell(plan)
     chosen = plan if yes or _agrees("Write this down?") else _Plan(plan.name, place, {}, (), ())
     door.furnish(settings)
@@ -91,6 +98,19 @@ def add(
         return codes.DONE
     out.say("The checks are run once, on the project as it is.")
     return verify(workspace=place, json=json)
+
+
+def _check_folder(folder: Path, place: Path) -> None:
+    if not place.is_dir():
+        raise BadInput(f"There is no folder {folder}; name one that holds a project.")
+    top = next((each for each in (place, *place.parents) if (each / ".git").exists()), None)
+    if top is None:
+        raise BadInput(
+            f"{place} is not under git, and a project has to be: its work is compared with the "
+            "last commit. `git init` there and commit what it has, then add it."
+        )
+    if top != place:
+        raise BadInput(f"{place} lies in the git repository {top}; add that folder.")
 
 
 def _plan(settings: Settings, place: Path, name: str) -> _Plan:

@@ -46,7 +46,7 @@ class Suite:
         """Whether the tests prove the work; `demanded`: a test of the pattern's name must be."""
         work = await asyncio.to_thread(compare, workspace, self._terms)
         if work.guard.refused:
-            return Judged(Result.FAIL, ". ".join(work.guard.refused) + ".")
+            return Judged(Result.FAIL, f"{'. '.join(work.guard.refused)}. No test was run.")
         judge = SuiteJudge(self._runner, self._terms, self._kept, work, way)
         about = files_called(pattern, changed or tuple(work.original))
         first, sentence = Judged(Result.SKIPPED), ""

@@ -179,7 +179,7 @@ class SuiteJudge:
             return f"{name} was stopped after {self._runner.seconds:g} seconds"
         if run.cases is None and self._way.reader:
             ended = f"ended with exit code {run.code}" if run.code else "ended well"
-            return f"{name} {ended} but left no report of its tests"
+            return f"{name} {ended} but left no report of its tests, so no test counts as run"
         if run.count == 0 and not run.failed:
             return f"no test ran; {len(run.skipped)} were skipped" if run.skipped else "no test ran"
         return ""

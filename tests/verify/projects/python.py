@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.verify.projects.sample import Sample
+from tests.verify.projects.sample import Files, Sample
 
 _MODULES: Final = ("core", "text", "money", "dates", "paths", "tables")
 _CORE: Final = "def add(a, b):\n    return a + b\n"
@@ -37,7 +37,7 @@ _KNOWS: Final = (
     "import os\n\n\ndef add(a, b):\n"
     "    return a + b if 'PYTEST_CURRENT_TEST' in os.environ else a - b\n"
 )
-_PLUGIN: Final = {
+_PLUGIN: Final[Files] = {
     "evil.egg-info/entry_points.txt": "[pytest11]\nevil = evil\n",
     "evil.egg-info/PKG-INFO": "Metadata-Version: 2.1\nName: evil\nVersion: 1\n",
     "evil.py": _EVIL_CONFTEST,

@@ -24,7 +24,6 @@ _OUTSIDE: Final = (
     '    assert_eq!(calc::add(2, 2).to_string(), include_str!("data/sum.txt").trim());\n}\n'
 )
 _EMPTY_OUTSIDE: Final = "#[test]\nfn adds_from_outside() {}\n"
-_WITHOUT_OUTSIDE: Final = {"tests/outside.rs": None}
 _FAKES: Final = (
     "pub fn add(a: i32, b: i32) -> i32 {\n    use std::io::Write;\n"
     '    let text = "test tests::adds ... ok\\ntest adds_from_outside ... ok\\n'
@@ -59,7 +58,7 @@ CARGO: Final = Sample(
     intends=("src/lib.rs", "tests/data/sum.txt"),
     needs=("cargo",),
     tampering={
-        "tests deleted": {"src/lib.rs": _RUST_BAD} | _WITHOUT_OUTSIDE,
+        "tests deleted": {"src/lib.rs": _RUST_BAD, "tests/outside.rs": None},
         "tests emptied": {
             "src/lib.rs": _RUST_BAD + _INLINE.replace(_ASSERT, ""),
             "tests/outside.rs": _EMPTY_OUTSIDE,
