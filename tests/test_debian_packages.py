@@ -38,7 +38,7 @@ def test_what_is_missing_is_installed_and_nothing_else(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert calls.read_text().splitlines() == [
         "update",
-        "install --yes --no-install-recommends bubblewrap faketime",
+        "install --yes --no-install-recommends bubblewrap cargo faketime mocha nodejs",
     ]
 
 
@@ -52,7 +52,7 @@ def test_who_may_not_install_reads_one_sentence_and_the_tests_go_on(tmp_path: Pa
 
     assert done.returncode == 0
     assert done.stderr.count("\n") == 1
-    assert "sudo apt-get install bubblewrap chromium faketime" in done.stderr
+    assert "sudo apt-get install bubblewrap cargo chromium faketime mocha nodejs" in done.stderr
 
 
 def test_what_apt_says_when_it_fails_is_shown(tmp_path: Path) -> None:

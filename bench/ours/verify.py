@@ -1,4 +1,7 @@
-"""Checks in the sandbox: a repository of 1,000 files, its tests, and a check of nothing."""
+"""Checks in the sandbox: a repository of 1,000 files, its tests, and a check of nothing.
+
+And before them: which of 33,000 tests a change concerns.
+"""
 
 import asyncio
 import os
@@ -10,9 +13,10 @@ from pathlib import Path
 from bench.measure import Measurement, Stopwatch, read_peak_bytes, take_percentile, time_calls
 from remit.model.contract import Criterion, Result
 from remit.testing import FrozenClock
-from remit.verify import project
+from remit.verify import project, project_files
 from remit.verify.command import CommandCheck
 from remit.verify.sandbox import Sandbox
+from remit.verify.selection import Selection, select
 
 FILES = 1_000
 PYTHON = str(Path(sys.base_prefix) / "bin/python3")
@@ -22,14 +26,43 @@ TEST = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test(self):\n 
 
 def run(size: int, home: Path) -> list[Measurement]:
     place = repository(home)
-    ways = project.read(place, environ=os.environ, given=COMMANDS)
+    given = {activity: (argv,) for activity, argv in COMMANDS.items()}
+    ways = project.read(place, environ=os.environ, given=given)
 
     def prove(activity: str) -> None:
         check = CommandCheck(ways, Sandbox(), FrozenClock())  # it runs the same suite once
         found = asyncio.run(check.prove(Criterion(activity, "measured"), str(place)))
         assert found.result is Result.PASS, found.error
 
-    return measure(prove, size)
+    library = large_library(home)
+    return [
+        *measure(prove, size),
+        _row("choosing among 33,000 tests", lambda _: choose(library), "unit-test", size),
+    ]
+
+
+def choose(library: Path) -> Selection:
+    files = project_files.in_folder(library)
+    chosen = select(files.names, files.text, ("src/library/module_7.py",))
+    assert 0 < len(chosen.files) < chosen.of, chosen
+    return chosen
+
+
+def large_library(home: Path) -> Path:
+    """A thousand modules that import each other in chains of ten, and 33 tests for each."""
+    place = home / "library"
+    tests = "".join(f"\n\ndef test_{n}():\n    assert VALUE\n" for n in range(33))
+    for folder in ("src/library", "tests"):
+        (place / folder).mkdir(parents=True)
+    for number in range(FILES):
+        before = (
+            f"from library.module_{number - 1} import VALUE\n" if number % 10 else "VALUE = 1\n"
+        )
+        (place / f"src/library/module_{number}.py").write_text(before + "# a line\n" * 100)
+        own = f"from library.module_{number} import VALUE\n"
+        (place / f"tests/test_module_{number}.py").write_text(own + tests)
+    subprocess.run(("git", "init", "--quiet"), cwd=place, check=True)
+    return place
 
 
 def measure(prove: Callable[[str], object], size: int) -> list[Measurement]:

@@ -401,9 +401,10 @@ async def test_with_a_model_and_the_switch_on_a_score_comes_over_http(tmp_path: 
 
         assert found.rule == Rule("llm_score", "fuzzy urgency; score 0.95: It burns.")
         assert (found.status, found.priority) == (Status.COMPLETED, Priority.HIGH)
-        assert spent.requests == 2
+        asked = ["How urgent" in each.text for each in vendor.heard]
+        assert (asked.count(True), spent.requests) == (1, len(vendor.heard))
         assert found.spent == Budget(spent.tokens, 0)
-        assert spent.tokens == 60
+        assert spent.tokens == 30 * len(vendor.heard)
 
 
 async def test_with_the_switch_off_no_model_is_asked(tmp_path: Path) -> None:
@@ -416,3 +417,25 @@ async def test_with_the_switch_off_no_model_is_asked(tmp_path: Path) -> None:
 
             assert (await world.get(task.id)).rule == Rule("default", "no rule matched")
         assert not any("How urgent" in each.text for each in vendor.heard)
+
+
+async def test_a_critic_is_paid_for_by_its_task_and_not_asked_beyond_the_limit(
+    tmp_path: Path,
+) -> None:
+    done = Order(Answer("Looked. <deliverable>Done.</deliverable>"))
+    for most in (1, 5):
+        async with Vendor() as vendor, brain(vendor, Place.ANTHROPIC) as mind:
+            vendor.decide = lambda _heard: done
+            home_of_it = tmp_path / str(most)
+            settings = Settings(home=home_of_it, budget=Limits(run_requests=most))
+            async with World(home_of_it, brain=mind, settings=settings) as world:
+                task = await world.add("Call the fire brigade")
+                await world.run()
+
+                found = await world.get(task.id)
+                spent = await world.house.db.read(spending.of_task, task.id)
+
+            critics = [each for each in vendor.heard if "You read the text" in each.text]
+            assert len(critics) == (0 if most == 1 else 2)
+            assert (found.status, spent.requests) == (Status.COMPLETED, len(vendor.heard))
+            assert found.spent == Budget(spent.tokens, 0)

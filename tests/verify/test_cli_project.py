@@ -76,13 +76,58 @@ def test_a_project_is_set_up_with_what_was_found_and_checked_once(
     assert "1 test passed." in said
     chosen = load().projects["my-shop"]
     assert (chosen.path, chosen.specialists) == (str(repo), ("claude",))
-    assert chosen.argvs == {"lint": ("make", "lint")}
+    assert chosen.argvs == {"lint": (("make", "lint"),)}
     assert load().specialists["claude"].argv[0] == "claude"
     assert tomllib.loads((repo.parent / "home/settings.toml").read_text())["projects"]
 
     assert run(["project", "add", str(repo), "--yes"]) != 0
     assert run(["project", "ls"]) == 0
     assert f"my-shop: {repo}, worked on by claude" in capsys.readouterr().out
+
+
+_TOOL = """#!/bin/sh
+grep -qr "bad for $(basename "$0")" --include=*.py . || exit 0
+echo "calc.py:1: error: bad"
+exit 1
+"""
+_SEVERAL = """\
+jobs:
+  check:
+    steps:
+      - run: mypy src
+      - run: pyright
+      - run: ty check
+      - run: black --check .
+      - run: ruff format .
+"""
+
+
+def test_several_type_checkers_and_formatters_are_proposed_and_each_has_to_pass(
+    repo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for tool in ("mypy", "pyright", "black"):
+        workshop.write(repo.parent / "bin", {tool: _TOOL})
+        (repo.parent / "bin" / tool).chmod(0o755)
+    files = {".github/workflows/ci.yml": _SEVERAL, "pyproject.toml": "[tool.mypy]\n"}
+    workshop.write(repo, files)
+    workshop.commit(repo)
+
+    assert run(["project", "add", str(repo), "--yes"]) == 0
+
+    said = capsys.readouterr().out
+    assert "typecheck: pyright, proposed from .github/workflows/ci.yml" in said
+    assert "typecheck: ty, named in .github/workflows/ci.yml, is not installed" in said
+    assert load().projects["my-shop"].argvs == {
+        "typecheck": (("mypy", "--cache-dir=/dev/null", "."), ("pyright",)),
+        "lint": (("black", "--check", "."),),
+    }
+    for tool, activity in (("mypy", "typecheck"), ("pyright", "typecheck"), ("black", "lint")):
+        (repo / "calc.py").write_text(f"# bad for {tool}\ndef add(a, b):\n    return a + b\n")
+        assert run(["verify", "--workspace", str(repo)]) == 1
+        said = capsys.readouterr().out
+        assert f"✗ {activity}" in said
+        assert f"{tool} ended with exit code 1" in said
+        assert said.count("✗") == 1
 
 
 def test_without_a_yes_only_the_folder_is_written_down(
@@ -95,5 +140,20 @@ def test_without_a_yes_only_the_folder_is_written_down(
     assert "Nobody is there to ask" in capsys.readouterr().err
 
 
-def test_a_folder_that_is_no_repository_is_refused(tmp_path: Path) -> None:
-    assert run(["project", "add", str(tmp_path)]) == 2
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["{0}/nowhere"], "There is no folder {0}/nowhere; name one that holds a project."),
+        (["{0}"], "{0} is not under git, and a project has to be"),
+        (["{0}/My Shop/docs"], "{0}/My Shop/docs lies in the git repository {0}/My Shop; add that"),
+        (["{0}/My Shop", "--name", "My Shop"], "'My Shop' cannot be the name of a project"),
+    ],
+)
+def test_what_cannot_be_a_project_is_refused_in_a_sentence(
+    words: list[str], sentence: str, repo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repo / "docs").mkdir()
+
+    assert run(["project", "add", *(each.format(repo.parent) for each in words)]) == 2
+
+    assert sentence.format(repo.parent) in capsys.readouterr().err

@@ -212,7 +212,7 @@ def test_a_project_is_read_from_the_settings(tmp_path: Path) -> None:
         flaky=("e2e",),
         prompt_for_advisory=True,
     )
-    assert shop.argvs == {"unit-test": ("pytest", "-k{pattern}")}
+    assert shop.argvs == {"unit-test": (("pytest", "-k{pattern}"),)}
 
 
 @pytest.mark.parametrize(
@@ -226,6 +226,7 @@ def test_a_project_is_read_from_the_settings(tmp_path: Path) -> None:
         ('[projects.shop]\npath = "/data"\nsecrets = 1', "Known: path, specialists, chains"),
         ('[projects.shop]\npath = "/d"\ncommands.lint = "ruff ."', "commands.lint must be a list"),
         ('[projects.shop]\npath = "/d"\ncommands.lint = []', "commands.lint must be a list"),
+        ('[projects.shop]\npath = "/d"\ncommands.lint = [["a"], []]', "or several such lists"),
         ('[projects.shop]\npath = "/d"\ncommands.deploy = ["x"]', "'deploy' is no activity"),
         ('[projects.shop]\npath = "/d"\nflaky = ["luck"]', "'luck' is no activity"),
         ('[projects.shop]\npath = "/d"\ntime_limit = 0', "time_limit must be"),
@@ -247,6 +248,37 @@ def test_the_environment_is_not_changed_by_a_check(repo: Path) -> None:
     run(["verify", "--contract", written(repo, CONTRACT)])
 
     assert dict(os.environ) == before
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--base", "nonsense"], "has no commit 'nonsense'; name one that `git log` shows."),
+        (["--intended", "a.py"], "--intended needs --base"),
+        (["--base", "HEAD", "--intended", "a.py"], "a.py did not change since the base; changed: "),
+        (["--contract", "gone.json"], "gone.json cannot be read as a contract: No such file"),
+        (["--workspace", "/", "--base", "HEAD"], "/ is not under git, so it has no commit HEAD."),
+    ],
+)
+def test_a_slip_is_told_in_a_sentence(
+    words: list[str], sentence: str, repo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repo / "calc.py").write_text(f"{CALC}\n\nZERO = 0\n")
+
+    assert run(["verify", *words]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_without_a_base_it_is_told_which_tests_became_weaker(
+    repo: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repo / "tests/test_calc.py").write_text("def test_add() -> None:\n    pass\n")
+
+    assert run(["verify", "--contract", written(repo, CONTRACT)]) == 0
+
+    said = capsys.readouterr().out
+    assert "used as they are now: tests/test_calc.py (1 assert fewer)" in said
+    assert "`remit verify --base HEAD` uses them as they were." in said
 
 
 def test_what_tools_installed_is_not_the_work(

@@ -1,5 +1,6 @@
 """Checks that run a program: what they find, and what they do not believe."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from remit.verify import command, project
 from remit.verify.command import CommandCheck
 from remit.verify.limits import Limits
 from remit.verify.runners import Way
-from remit.verify.sandbox import Sandbox
+from remit.verify.sandbox import Ended, Ground, Refused, Sandbox
 from remit.verify.suite_runs import Choice, words
 from remit.verify.suite_terms import Terms
 from tests.model.lifecycle_checks import task_in
@@ -23,6 +24,14 @@ from tests.verify.workshop import SMALL, check, found
 CALC = "def add(a: int, b: int) -> int:\n    return a + b\n"
 TEST = "from calc import add\n\n\ndef test_add() -> None:\n    assert add(1, 2) == 3\n"
 PYPROJECT = "[tool.ruff]\n[tool.mypy]\nstrict = true\n[tool.pytest.ini_options]\n"
+
+
+class CountingSandbox(Sandbox):
+    runs = 0
+
+    async def run(self, argv: Sequence[str], ground: Ground) -> Ended | Refused:
+        self.runs += 1
+        return await super().run(argv, ground)
 
 
 @pytest.fixture
@@ -269,7 +278,9 @@ async def test_an_error_holds_no_secret_and_is_short(repo: Path) -> None:
     key = "sk-proj-0123456789abcdef0123"
     noisy = f"for n in range(9000):\n    print(n, 'line')\nprint('{key}')\nraise SystemExit(1)\n"
     workshop.write(repo, {"noisy.py": noisy})
-    ways = project.read(repo, environ=workshop.environ(), given={"build": ("python3", "noisy.py")})
+    ways = project.read(
+        repo, environ=workshop.environ(), given={"build": (("python3", "noisy.py"),)}
+    )
 
     seen = await CommandCheck(
         ways, Sandbox(SMALL), FrozenClock(), redact=lambda text: text.replace(key, "…")
@@ -292,10 +303,13 @@ async def test_what_a_program_paints_does_not_reach_a_terminal(repo: Path) -> No
 async def test_a_wavering_check_must_pass_three_times_in_a_row(tmp_path: Path) -> None:
     said = '{"commands": {"e2e": ["true"]}, "flaky": ["e2e"]}'
     repo = workshop.repository(tmp_path / "repo", {"project.json": said})
+    sandbox = CountingSandbox(SMALL)
+    ways = project.read(repo, environ=workshop.environ())
 
-    seen = await found(repo, "e2e")
+    check = CommandCheck(ways, sandbox, FrozenClock(START))
+    seen = await check.prove(Criterion("e2e", "It works"), str(repo))
 
-    assert (seen.result, seen.attempts) == (Result.PASS, 3)
+    assert (seen.result, seen.attempts, sandbox.runs) == (Result.PASS, 3, 3)
 
 
 async def test_as_a_plug_it_takes_the_folder_that_was_worked_in(repo: Path) -> None:
@@ -372,6 +386,32 @@ async def test_a_test_that_was_added_to_an_old_file_is_run_too(
     assert (every.result, new.result) == (result, result)
     assert ("As the work left it" in (every.error or "")) is (result is Result.FAIL)
     assert "tests/test_calc.py (changed)" in (every.error or every.note or "")
+
+
+async def test_no_suite_is_run_twice_on_the_same_files(repo: Path, tmp_path: Path) -> None:
+    sandbox = CountingSandbox(SMALL)
+    code = {"calc.py": (repo / "calc.py").read_text() + "\n\nZERO = 0\n"}
+    new_test = {"tests/test_more.py": "def test_more() -> None: ...\n"}
+    test_only = {"tests/test_more.py": "def test_more() -> None:\n    assert True\n"}
+    more_code = {"calc.py": (repo / "calc.py").read_text() + "\n\nONE = 1\n"}
+    for files, runs, why in (
+        ({}, 1, "nothing changed: the base is the work"),
+        (code, 1, "the base is known"),
+        (code | new_test, 2, "as tests were, and as they are"),
+        (test_only, 1, "without its tests the work is the base, which is known"),
+        (more_code, 1, "the work that was run last is the base now"),
+    ):
+        workshop.write(repo, files)
+        base = workshop.git(repo, "rev-parse", "HEAD").strip()
+        ways = project.read(repo, environ=workshop.environ(), base=base)
+        terms, before = Terms(base), sandbox.runs
+        check = CommandCheck(ways, sandbox, FrozenClock(START), terms=terms, kept=tmp_path / "kept")
+        found = await check.prove(Criterion("unit-test", "All tests pass"), str(repo))
+
+        assert (found.result, found.error) == (Result.PASS, None)
+        assert sandbox.runs - before == runs, why
+        if files not in ({}, code):
+            workshop.commit(repo)
 
 
 async def test_who_was_asked_to_change_tests_may(repo: Path) -> None:

@@ -1,7 +1,7 @@
 """Critics: what they may be believed, and that they only ever add a finding."""
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from remit.model.contract import (
     Result,
 )
 from remit.model.plan import Plan
+from remit.model.task import Task
 from remit.verify import rubric
 from remit.verify.critic import UNREADABLE, BrainCritic, CriticCheck, prompt
 from remit.verify.exhibit import MOST, MOST_SHEETS, Line, Sheet, Unshown, sheets
@@ -28,7 +29,6 @@ from tests.verify.written.cases import task_for
 
 RUBRICS = rubric.packaged()
 TEXT = "def login(user):\n    return db.run('select * from users where name = ?', user)\n\n# fine"
-Ask = Callable[[str], Awaitable[str]]
 
 
 def point(
@@ -59,7 +59,8 @@ class Asked:
         self.replies = list(replies)
         self.heard: list[str] = []
 
-    async def __call__(self, text: str) -> str:
+    async def __call__(self, task: Task, text: str) -> str:
+        assert task.id  # it pays
         self.heard.append(text)
         reply = self.replies[min(len(self.heard), len(self.replies)) - 1]
         return reply(f"fence-{len(self.heard)}")

@@ -121,6 +121,20 @@ def test_what_is_installed_in_the_project_comes_before_what_is_on_the_machine(
     assert way.argv[0] == str(repo / ".venv/bin/ruff")
 
 
+def test_all_type_checkers_that_are_installed_count_and_the_others_are_told(
+    tmp_path: Path, every_tool: dict[str, str]
+) -> None:
+    files = {"pyproject.toml": "[tool.mypy]\n[tool.pyright]\n", "a.py": "", "go.mod": ""}
+    repo = workshop.write(tmp_path / "repo", files)
+    Path(every_tool["PATH"].partition(":")[0], "go").unlink()
+
+    way = presets.detect(project_files.in_folder(repo), Toolchain(repo, every_tool))["typecheck"]
+
+    assert isinstance(way, Way)
+    assert [each.origin for each in way.every] == ["mypy", "pyright"]
+    assert way.lacks == ("the project uses go, which is not installed",)
+
+
 def test_a_tool_that_is_missing_is_named(tmp_path: Path) -> None:
     repo = workshop.write(tmp_path / "repo", {"go.mod": ""})
 
@@ -193,7 +207,7 @@ def test_project_json_is_read() -> None:
 
     assert said.prompt_for_advisory
     assert said.flaky == {"e2e"}
-    assert said.commands == {"lint": ("npm", "run", "lint"), "e2e": ("a", "b c")}
+    assert said.commands == {"lint": (("npm", "run", "lint"),), "e2e": (("a", "b c"),)}
 
 
 @pytest.mark.parametrize(
@@ -223,7 +237,7 @@ def test_settings_come_before_project_json_before_what_is_seen(
     files = {"go.mod": "", "project.json": said}
     repo = workshop.repository(tmp_path / "repo", files)
 
-    ways = project.read(repo, environ=every_tool, given={"build": ("settings",)})
+    ways = project.read(repo, environ=every_tool, given={"build": (("settings",),)})
 
     origins = [
         way.origin for way in map(ways.of, ("typecheck", "lint", "build")) if isinstance(way, Way)

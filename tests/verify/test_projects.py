@@ -1,6 +1,7 @@
 """`remit verify` on five projects: honest work passes, a break is named, no deception passes."""
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ import pytest
 
 from remit.cli.main import run
 from tests.verify import workshop
-from tests.verify.projects import CARGO, SAMPLES, Files, Sample
+from tests.verify.projects import KINDS, KINDS_EACH, SAMPLES, Files, Sample
 
 CONTRACT = {
     "type": "verifiable",
@@ -67,10 +68,8 @@ def stand(
 ) -> Iterator[Stand]:
     sample: Sample = request.param
     found = stands[sample.name]
-    if sample is CARGO and not shutil.which("cargo"):
-        pytest.skip("cargo is not installed")
-    if sample.installed and not shutil.which("node"):
-        pytest.skip("node is not installed")
+    missing = [each for each in sample.needs if shutil.which(each) is None]
+    assert not missing, f"{missing[0]} is not installed; requirements/debian.py installs it"
     monkeypatch.setenv("REMIT_HOME", str(home))
     monkeypatch.setenv("PATH", workshop.environ()["PATH"])
     monkeypatch.chdir(found.repo)
@@ -127,6 +126,12 @@ def _ways_to_deceive() -> Iterator[object]:
             yield pytest.param(sample, files, id=f"{sample.name}: {how}")
 
 
+def test_each_project_is_deceived_in_at_least_15_kinds_of_ways() -> None:
+    for sample in SAMPLES:
+        assert len(sample.tampering) >= KINDS_EACH, sample.name
+        assert set(sample.tampering) <= set(KINDS), sample.name
+
+
 @pytest.mark.parametrize(("stand", "files"), tuple(_ways_to_deceive()), indirect=["stand"])
 def test_no_deception_passes(
     stand: Stand, files: Files, capsys: pytest.CaptureFixture[str]
@@ -135,7 +140,9 @@ def test_no_deception_passes(
 
     code = verify(stand)
 
-    assert code == 1, capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert code == 1, said
+    assert re.search(r"\b\d+ tests?\b|\bno test\b", said, re.IGNORECASE), said
 
 
 @of_each()

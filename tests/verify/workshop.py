@@ -115,11 +115,17 @@ def check(
     place: Path,
     *,
     workspace: Path | None = None,
-    given: Mapping[str, tuple[str, ...]] | None = None,
+    given: Mapping[str, tuple[str, ...]] | None = None,  # one command for each activity
     terms: Terms = Terms(),  # noqa: B008 - frozen
     limits: Limits = SMALL,
 ) -> CommandCheck:
-    ways = project.read(place, environ=environ(), given=given, base=terms.base, workspace=workspace)
+    ways = project.read(
+        place,
+        environ=environ(),
+        given={name: (argv,) for name, argv in (given or {}).items()},
+        base=terms.base,
+        workspace=workspace,
+    )
     return CommandCheck(ways, Sandbox(limits), FrozenClock(START), terms=terms)
 
 

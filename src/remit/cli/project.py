@@ -19,12 +19,14 @@ from remit.cli.verify import verify
 from remit.errors import BadInput, Conflict
 from remit.model.codec import Json
 from remit.settings import Settings, edit
+from remit.settings.table import NAME
 from remit.specialist import installed
 from remit.specialist.installed import InstalledAgent
 from remit.verify import project, project_files, proposals
-from remit.verify.presets import ACTIVITIES
+from remit.verify.presets import ACTIVITIES, SEVERAL
 from remit.verify.proposals import Proposal
 from remit.verify.runners import Lacking, Way
+from remit.verify.toolchain import Toolchain
 
 _NAME: Final = re.compile(r"[^a-z0-9]+")
 
@@ -39,6 +41,7 @@ class _Plan(Struct, frozen=True):
     detected: Mapping[str, str]  # what each activity is checked with, without a setting
     commands: Sequence[Proposal]
     agents: Sequence[InstalledAgent]
+    missing: Sequence[Proposal] = ()  # commands whose program is not installed
 
 
 @app.default
@@ -73,9 +76,15 @@ def add(
     """Set a project up: say what was found, ask once, write it down, run the checks."""
     settings = house_settings.load()
     place = folder.resolve()
-    if not (place / ".git").exists():
-        raise BadInput(f"{folder} is not the top folder of a git repository; name that.")
-    plan = _plan(settings, place, name or _NAME.sub("-", place.name.lower()).strip("-"))
+    _check_folder(folder, place)
+    called = name or _NAME.sub("-", place.name.lower()).strip("-")
+    if not NAME.fullmatch(called):
+        raise BadInput(
+            f"{called!r:.60} cannot be the name of a project; give it a --name of small letters, "
+            "digits, - and _, such as shop.",
+            field="name",
+        )
+    plan = _plan(settings, place, called)
     _tell(plan)
     chosen = plan if yes or _agrees("Write this down?") else _Plan(plan.name, place, {}, (), ())
     door.furnish(settings)
@@ -90,28 +99,63 @@ def add(
     return verify(workspace=place, json=json)
 
 
+def _check_folder(folder: Path, place: Path) -> None:
+    if not place.is_dir():
+        raise BadInput(f"There is no folder {folder}; name one that holds a project.")
+    top = next((each for each in (place, *place.parents) if (each / ".git").exists()), None)
+    if top is None:
+        raise BadInput(
+            f"{place} is not under git, and a project has to be: its work is compared with the "
+            "last commit. `git init` there and commit what it has, then add it."
+        )
+    if top != place:
+        raise BadInput(f"{place} lies in the git repository {top}; add that folder.")
+
+
 def _plan(settings: Settings, place: Path, name: str) -> _Plan:
     if name in settings.projects:
         raise Conflict(f"There is a project {name} already; give this one another --name.")
     ways = project.read(place, environ=os.environ)
     found = {activity: ways.of(activity) for activity in ACTIVITIES}
-    detected = {each: way.origin for each, way in found.items() if isinstance(way, Way)}
-    named = proposals.propose(project_files.in_folder(place))
-    lacking = [each for each in ACTIVITIES if isinstance(found[each], Lacking)]
-    first = (next((p for p in named if p.activity == each), None) for each in lacking)
+    detected = {
+        each: ", ".join(one.origin for one in way.every)
+        for each, way in found.items()
+        if isinstance(way, Way)
+    }
+    tools = Toolchain(place, os.environ)
+    every = proposals.propose(project_files.in_folder(place))
+    named = [each for each in every if tools.find(each.argv[0])]
+    commands = [each for activity in ACTIVITIES for each in _new(found[activity], activity, named)]
+    missing = [each for each in every if each not in named and each.tool]
     agents = list(installed.find(os.environ.get("PATH")))
-    return _Plan(name, place, detected, [each for each in first if each], agents)
+    return _Plan(name, place, detected, commands, agents, missing)
+
+
+def _new(way: Way | Lacking, activity: str, named: Sequence[Proposal]) -> Sequence[Proposal]:
+    """What the files of a project name for an activity, beyond what is seen without a setting.
+
+    A setting counts instead of what is seen, so that stands in it, too.
+    """
+    ours = [each for each in named if each.activity == activity]
+    if isinstance(way, Lacking):
+        return proposals.choose(ours, ())[: None if activity in SEVERAL else 1]
+    if activity not in SEVERAL:
+        return ()
+    seen = [Proposal(activity, (Path(w.argv[0]).name, *w.argv[1:]), "its files") for w in way.every]
+    new = proposals.choose(ours, {each.tool or each.argv[0] for each in seen})
+    return (*seen, *new) if new else ()
 
 
 def _tell(plan: _Plan) -> None:
     for activity in ACTIVITIES:
-        own = next((each for each in plan.commands if each.activity == activity), None)
-        if activity in plan.detected:
-            out.line(f"{activity}: {plan.detected[activity]}, as its files say")
-        elif own is not None:
-            out.line(f"{activity}: {' '.join(own.argv)}, proposed from {own.source}")
-        else:
-            out.line(f"{activity}: nothing says how")
+        own = [each for each in plan.commands if each.activity == activity]
+        for each in own:
+            out.line(f"{activity}: {' '.join(each.argv)}, proposed from {each.source}")
+        if not own:
+            seen = plan.detected.get(activity)
+            out.line(f"{activity}: {f'{seen}, as its files say' if seen else 'nothing says how'}")
+    for each in plan.missing:
+        out.line(f"{each.activity}: {each.argv[0]}, named in {each.source}, is not installed")
     for agent in plan.agents:
         how = "over ACP" if agent.kind == "acp" else "as a command"
         out.line(f"{agent.name}: installed, would work on it {how}, with the network")
@@ -131,7 +175,9 @@ def _with_project(text: str, plan: _Plan, settings: Settings) -> str:
     agents = [each.name for each in plan.agents]
     lines = [f"\n[projects.{plan.name}]", f"path = {notation.dumps(str(plan.place))}"]
     lines += [f"specialists = {notation.dumps(agents)}"] if agents else []
-    lines += [f"commands.{p.activity} = {notation.dumps(list(p.argv))}" for p in plan.commands]
+    for activity in dict.fromkeys(each.activity for each in plan.commands):
+        every = [list(each.argv) for each in plan.commands if each.activity == activity]
+        lines += [f"commands.{activity} = {notation.dumps(every if every[1:] else every[0])}"]
     for agent in (each for each in plan.agents if each.name not in settings.specialists):
         lines += [f"\n[specialists.{agent.name}]", f'kind = "{agent.kind}"', "network = true"]
         lines += [f"argv = {notation.dumps(list(agent.argv))}"]

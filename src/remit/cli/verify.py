@@ -43,7 +43,7 @@ from remit.verify.project import Ways
 from remit.verify.runners import Lacking
 from remit.verify.sandbox import Sandbox
 from remit.verify.suite_runs import KEPT_RUNS
-from remit.verify.suite_terms import Terms
+from remit.verify.suite_terms import Terms, compare
 
 _MOST: Final = 1_000_000  # characters of a contract, or of a diff
 _STYLE: Final = {Result.PASS: "green", Result.FAIL: "red", Result.SKIPPED: "yellow"}
@@ -77,7 +77,7 @@ def verify(  # noqa: PLR0913 - one flag a line, as they stand in the help
     before = commit or _head(where)
     changed = _changed(where, files or [], before)
     wanted = _read(contract) if contract else _drafted(where, changed, before)
-    may_change = tuple(escape(each) for each in intended or ())
+    may_change = _intended(intended or (), changed, commit)
     also = _within(contract, where)
     terms = Terms(commit, may_change, also=also, before=before, whole=not quick)
     chosen = _project(where, seconds)
@@ -86,7 +86,7 @@ def verify(  # noqa: PLR0913 - one flag a line, as they stand in the help
     if json:
         out.emit(_as_json(wanted, verdict))
     else:
-        _tell(wanted, verdict)
+        _tell(wanted, verdict, _own_judges(where, terms))
     return codes.DONE if verdict.passed else codes.FAILED
 
 
@@ -163,7 +163,8 @@ def _read(path: Path) -> Contract:
     try:
         said = jsons.loads(path.read_text("utf-8")[:_MOST])
     except (OSError, ValueError) as error:
-        raise BadInput(f"{path} cannot be read as a contract: {error}.", field="contract") from None
+        why = error.strerror if isinstance(error, OSError) else error
+        raise BadInput(f"{path} cannot be read as a contract: {why}.", field="contract") from None
     inner = said.get("verificationContract", said) if isinstance(said, dict) else said
     if not isinstance(inner, dict):
         sentence = (
@@ -211,13 +212,38 @@ def _drafted(where: Path, changed: tuple[str, ...], before: str | None) -> Contr
     return contract.draft(asked, activities.default(), clock.now()).contract
 
 
+def _intended(named: Sequence[str], changed: Sequence[str], commit: str | None) -> tuple[str, ...]:
+    """The files whose change is meant; one that did not change is a slip."""
+    if named and commit is None:
+        sentence = "--intended needs --base: without it all files are used as they are now."
+        raise BadInput(sentence, field="intended")
+    wrong = next((each for each in named if each not in changed), None)
+    if wrong is not None:
+        sentence = f"{wrong} did not change since the base; changed: {report.paths(changed)}."
+        raise BadInput(sentence, field="intended")
+    return tuple(escape(each) for each in named)
+
+
+def _own_judges(where: Path, terms: Terms) -> str:
+    """What was changed of tests and settings of checks, where it counts as it is now."""
+    if terms.base is not None or terms.before is None:
+        return ""
+    guard = compare(where, replace(terms, base=terms.before)).guard
+    if not guard.told:
+        return ""
+    return (
+        f"Changed, and used as they are now: {report.paths(guard.told)}. "
+        "`remit verify --base HEAD` uses them as they were."
+    )
+
+
 def _within(contract: Path | None, where: Path) -> tuple[str, ...]:
     """The contract itself decides, if it lies among the work."""
     path = contract.resolve() if contract else None
     return (path.relative_to(where).as_posix(),) if path and path.is_relative_to(where) else ()
 
 
-def _tell(contract: Contract, verdict: Verdict) -> None:
+def _tell(contract: Contract, verdict: Verdict, caution: str) -> None:
     if contract.type is ContractType.ADVISORY:
         out.line(Ink("Advisory: no check decides, so nothing is verified.", "yellow"))
         return
@@ -231,6 +257,8 @@ def _tell(contract: Contract, verdict: Verdict) -> None:
             out.line(
                 f"    As the work left its tests, they pass. Is that meant? --intended {named}"
             )
+    if caution:
+        out.line(Ink(caution, "yellow"))
     partly = partly_verified(verdict)
     style = "red" if not verdict.passed else "yellow" if partly else "green"
     out.line(Ink(report.summary(verdict), style))

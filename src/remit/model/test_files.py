@@ -27,7 +27,7 @@ _SETTINGS: Final = {
     "vitest": ("vitest.config.*", "vitest.workspace.*", "vitest.setup.*", "vite.config.*"),
     "node": (".npmrc", ".yarnrc*", ".nycrc*", ".c8rc*", ".taprc", "ava.config.*", "karma.conf*"),
     "browsers": ("playwright.config.*", "cypress.config.*"),
-    "rust": ("rust-toolchain*", "clippy.toml", ".clippy.toml", "nextest.toml"),
+    "rust": ("build.rs", "rust-toolchain*", "clippy.toml", ".clippy.toml", "nextest.toml"),
     "go": ("go.work", ".golangci.*"),
     "types": ("mypy.ini", ".mypy.ini", "pyrightconfig.json", "tsconfig*.json", "ty.toml"),
     "style": ("ruff.toml", ".ruff.toml", ".flake8", ".pylintrc", "eslint.config.*", ".eslintrc*"),

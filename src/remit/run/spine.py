@@ -89,7 +89,7 @@ async def _prove(
         await steps.move(Status.VERIFYING, Actor.EXECUTOR)
     evidence = Evidence(text, worked.read)
     verdict = await steps.do("verify", rooms.verifier.verify, steps.task, plan, evidence)
-    steps.keep(verdict=verdict)
+    steps.keep(verdict=verdict, spent=await rooms.thinker.spent(steps.task))
     if verdict.passed:
         return None
     # What the owner wrote with his own hand is not the brain's to fix.

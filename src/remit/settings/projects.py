@@ -5,6 +5,7 @@ path = "/data/shop"
 specialists = ["claude", "brain"]           # who does the work, in this order
 chains.frontend = ["gemini", "claude"]      # who does work of one kind; the first that fits counts
 commands.lint = ["ruff", "check", "."]      # else what its files are seen to use
+commands.typecheck = [["mypy"], ["pyright"]]    # several: each has to pass
 commands.e2e = ["npx", "playwright", "test"]
 flaky = ["e2e"]                             # counts when it passes three times in a row
 
@@ -20,7 +21,9 @@ from remit.model.codec import Json
 from remit.settings.table import NAME, Table
 
 ACTIVITIES: Final = ("typecheck", "lint", "unit-test", "e2e", "build")
-_WORDS: Final = 'a list of words such as ["ruff", "check", "."]; no shell reads it'
+_WORDS: Final = (
+    'a list of words such as ["ruff", "check", "."], or several such lists; no shell reads it'
+)
 _LEAST_MEMORY: Final = 64  # MB
 
 
@@ -28,16 +31,19 @@ class Project(Struct, frozen=True, kw_only=True):
     path: str
     specialists: tuple[str, ...] = ()
     chains: dict[str, Json] = field(default_factory=dict)  # each a list of specialists
-    commands: dict[str, Json] = field(default_factory=dict)  # each a list of words
+    commands: dict[str, Json] = field(default_factory=dict)  # each a list of words, or of such
     flaky: tuple[str, ...] = ()
     prompt_for_advisory: bool = False
     time_limit: int = 600  # seconds for one check
     memory: int = 2048  # MB for each process of a check
 
     @property
-    def argvs(self) -> Mapping[str, tuple[str, ...]]:
-        """The words of each command."""
-        return {name: tuple(cast("list[str]", words)) for name, words in self.commands.items()}
+    def argvs(self) -> Mapping[str, tuple[tuple[str, ...], ...]]:
+        """The commands for each activity, in words."""
+        return {
+            name: tuple(tuple(cast("list[str]", each)) for each in _each(said))
+            for name, said in self.commands.items()
+        }
 
     @property
     def lines(self) -> Mapping[str, tuple[str, ...]]:
@@ -48,7 +54,7 @@ class Project(Struct, frozen=True, kw_only=True):
 def _wrong(found: Project) -> tuple[tuple[bool, str], ...]:
     known = ", ".join(ACTIVITIES)
     strange = [each for each in (*found.commands, *found.flaky) if each not in ACTIVITIES]
-    wordless = [name for name, words in found.commands.items() if not _is_argv(words)]
+    wordless = [name for name, words in found.commands.items() if not _are_commands(words)]
     unnamed = [kind for kind, names in found.chains.items() if not _is_argv(names)]
     odd = [kind for kind in found.chains if not NAME.fullmatch(kind)]
     return (
@@ -61,6 +67,16 @@ def _wrong(found: Project) -> tuple[tuple[bool, str], ...]:
         (found.time_limit < 1, "time_limit must be a whole number of seconds above 0"),
         (found.memory < _LEAST_MEMORY, f"memory must be at least {_LEAST_MEMORY} MB"),
     )
+
+
+def _each(said: Json) -> list[Json]:
+    """The commands in a setting: it is one, or a list of several."""
+    several = isinstance(said, list) and said and all(isinstance(each, list) for each in said)
+    return cast("list[Json]", said) if several else [said]
+
+
+def _are_commands(said: Json) -> bool:
+    return all(map(_is_argv, _each(said)))
 
 
 def _is_argv(words: Json) -> bool:

@@ -1,8 +1,9 @@
 """A run's memory without store and engine, which can go dark around any write."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final, NoReturn, ParamSpec, TypeVar, cast
+
+from msgspec.structs import replace
 
 from remit.errors import LeaseLost
 from remit.model.contract import Contract, Verdict

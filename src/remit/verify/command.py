@@ -25,7 +25,7 @@ from remit.verify.said import useful
 from remit.verify.sandbox import Ended, Refused, Sandbox
 from remit.verify.suite import Suite
 from remit.verify.suite_runs import ALL, Choice, KeptRuns, SuiteRunner, words
-from remit.verify.suite_terms import Judged, Terms, Work, compare
+from remit.verify.suite_terms import Judged, Terms, Work, compare, together
 
 _MAX_NEW: Final = 20  # complaints that are named
 _TESTS: Final = frozenset({"unit-test", "e2e"})
@@ -105,17 +105,20 @@ class CommandCheck:
         if isinstance(way, Lacking):
             idle = self._ways.is_idle(criterion.activity)
             return Judged(Result.SKIPPED if idle else Result.FAIL, way.why), 1
-        pattern = criterion.pattern
+        pattern, is_flaky = criterion.pattern, criterion.activity in self._ways.flaky
 
-        async def once() -> Judged:
+        async def one(each: Way) -> Judged:
             if criterion.activity in _TESTS:
                 suite = self._suite
-                return await suite.prove(way, workspace, pattern, changed, demanded=demanded)
-            return await self._plain(way, pattern, workspace)
+                return await suite.prove(each, workspace, pattern, changed, demanded=demanded)
+            return await self._plain(each, pattern, workspace)
 
-        if criterion.activity not in self._ways.flaky:
-            return await once(), 1
-        return await flaky.settle(once)
+        async def once() -> Judged:
+            if is_flaky:
+                self._suite.forget()
+            return together([await one(each) for each in way.every], way.lacks)
+
+        return await flaky.settle(once) if is_flaky else (await once(), 1)
 
     async def _plain(self, way: Way, pattern: str | None, workspace: Path) -> Judged:
         """Run what names no tests once, with settings as they were; compare it with the base."""

@@ -20,7 +20,8 @@ from remit.ports import Check
 from remit.verify.exhibit import Sheet, Unshown, sheets, shown
 from remit.verify.rubric import Rubric
 
-Asked: TypeAlias = Callable[[str], Awaitable[str]]  # a prompt, and what a brain says to it
+# What a brain says to a prompt for a task, which pays for it; None if it cannot pay.
+Asked: TypeAlias = Callable[[Task, str], Awaitable[str | None]]
 Nonce: TypeAlias = Callable[[], str]
 
 UNREADABLE: Final = "the critic's answer could not be read"
@@ -55,9 +56,9 @@ class Judged(Struct, frozen=True):
 
 
 class Critic(Protocol):
-    """Reads a sheet by a rubric; None if what it said cannot be believed."""
+    """Reads a sheet of a task by a rubric; None if what it said cannot be believed."""
 
-    async def judge(self, rubric: Rubric, sheet: Sheet) -> Judged | None: ...
+    async def judge(self, task: Task, rubric: Rubric, sheet: Sheet) -> Judged | None: ...
 
 
 class BrainCritic:
@@ -67,11 +68,13 @@ class BrainCritic:
         self._ask = ask
         self._nonce = nonce
 
-    async def judge(self, rubric: Rubric, sheet: Sheet) -> Judged | None:
+    async def judge(self, task: Task, rubric: Rubric, sheet: Sheet) -> Judged | None:
         """Ask once; and once more, if the answer is no judgement."""
         for _ in range(_TRIES):
             fence = self._nonce()
-            said = await self._ask(prompt(rubric, sheet, fence))
+            said = await self._ask(task, prompt(rubric, sheet, fence))
+            if said is None:
+                return None
             judged = read(said, rubric, sheet, fence)
             if judged is not None:
                 return judged
@@ -86,7 +89,6 @@ class CriticCheck:
         self._rubrics = rubrics
 
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
-        del task
         rubric = self._rubrics.get(criterion.pattern or "")
         if rubric is None:
             known = ", ".join(sorted(self._rubrics))
@@ -96,7 +98,7 @@ class CriticCheck:
         if isinstance(found, Unshown):
             return Finding("critic", Result.FAIL, found.why)
         for sheet in found:
-            judged = await self._critic.judge(rubric, sheet)
+            judged = await self._critic.judge(task, rubric, sheet)
             if judged is None:
                 return Finding("critic", Result.FAIL, UNREADABLE, attempts=_TRIES)
             if not judged.passed:
@@ -124,7 +126,7 @@ class CheckWithCritic:
         # Only a text that fits on one sheet: of a part nobody can say that something is missing.
         if isinstance(pages, Unshown) or len(pages) != 1:
             return found
-        judged = await self._critic.judge(rubric, pages[0])
+        judged = await self._critic.judge(task, rubric, pages[0])
         if judged is None:
             return found
         if judged.passed:

@@ -38,13 +38,26 @@ _SKIPS: Final = re.compile(
     r"\bskip(?:if)?\b|\bxfail\b|\bxit\(|\bt\.Skip|#\[ignore\]", re.IGNORECASE
 )
 _INLINE_TESTS: Final = re.compile(r"^#\[cfg\(test\)\]", re.MULTILINE)  # of Rust, in its own files
-# Code that takes hold of what judges it. A project that did so before may go on.
+# Code that takes hold of what judges it, or asks whether it is being judged. A project that did so
+# before may go on.
 _REACHES: Final = {
-    ".py": re.compile(r"^\s*(?:import|from)\s+(?:_?pytest|pluggy|unittest)\b", re.MULTILINE),
+    ".py": re.compile(
+        r"^\s*(?:import|from)\s+(?:_?pytest|pluggy|unittest)\b|['\"]_pytest\b"
+        r"|\b(?:modules\[|import_module\()\s*['\"]pytest\b|['\"]pytest['\"]\s+in\s+sys\.modules"
+        r"|\bPYTEST_\w+|\bjunitxml\b",
+        re.MULTILINE,
+    ),
     ".js": re.compile(
         r"\b(?:global|globalThis)\.(?:it|test|describe|expect)\s*="
         r"|(?:from|require\()\s*['\"](?:mocha|jest|@jest/[\w-]+|vitest|node:test)['\"/]"
+        r"|\btypeof\s+(?:it|test|describe|expect|jest|vi)\b|\bJEST_WORKER_ID\b|\bVITEST\w*"
+        r"|\breporter-option|\boutputFile\b|\breallyExit\b"
     ),
+    ".rs": re.compile(
+        r"test result: |\bcfg!\(test\)|\bcfg\(not\(test\)\)"
+        r"|\bmacro_rules!\s*(?:debug_)?(?:assert|panic)\w*"
+    ),
+    ".go": re.compile(r"\bsyscall\.Exit\b|\btesting\.Testing\(\)|--- (?:PASS|FAIL)"),
 }
 _ENDINGS: Final = {".mjs": ".js", ".cjs": ".js", ".ts": ".js", ".tsx": ".js", ".jsx": ".js"}
 
@@ -127,13 +140,14 @@ class _Found:
             self.tests[name] = was
             if was is not None:
                 self._tell(name, "deleted" if now is None else _fewer(was, now), now)
-        elif name.endswith(".rs") and was is not None and _INLINE_TESTS.search(_text(was)):
-            self._inline(name, was, now)
-        elif _reaches(name, was, now):
-            self.refused.append(
-                f"{name} now takes hold of the test runner, which judges it; "
-                "if that is right, name the file as an intended change"
-            )
+        else:
+            if name.endswith(".rs") and was is not None and _INLINE_TESTS.search(_text(was)):
+                self._inline(name, was, now)
+            if reach := _reaches(name, was, now):
+                self.refused.append(
+                    f"{name} now has `{reach}`, with which code can tell or change how it is "
+                    "tested; if that is right, name the file as an intended change"
+                )
 
     def _tell(self, name: str, how: str, now: bytes | None) -> None:
         self.told.append(f"{name} ({how})")
@@ -185,12 +199,17 @@ def _steered(name: str, base: Iterable[str]) -> str:
     return next((t for t in base if is_test(t) and t.startswith(f"{folder}/" * bool(folder))), "")
 
 
-def _reaches(name: str, was: bytes | None, now: bytes | None) -> bool:
+def _reaches(name: str, was: bytes | None, now: bytes | None) -> str:
+    """What in a file takes hold of the program that judges it, and was not there before."""
     ending = f".{name.rpartition('.')[2]}"
     wanted = _REACHES.get(_ENDINGS.get(ending, ending))
     if wanted is None or now is None:
-        return False
-    return wanted.search(_text(now)) is not None and wanted.search(_text(was)) is None
+        return ""
+    if ending == ".rs":
+        was, now = _split(was or b"")[0], _split(now)[0]
+    before = {match[0] for match in wanted.finditer(_text(was))}
+    new = (match[0] for match in wanted.finditer(_text(now)) if match[0] not in before)
+    return " ".join(next(new, "").split())
 
 
 def _fewer(was: bytes, now: bytes) -> str:

@@ -2,9 +2,11 @@
 
 import json
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from configparser import ConfigParser, Error
 from typing import Final, TypeAlias, cast
+
+from msgspec.structs import replace
 
 from remit.verify.project_files import ProjectFiles
 from remit.verify.runners import (
@@ -18,19 +20,31 @@ from remit.verify.runners import (
 from remit.verify.toolchain import Toolchain
 
 ACTIVITIES: Final = ("typecheck", "lint", "unit-test", "e2e", "build")
+SEVERAL: Final = frozenset({"typecheck", "lint"})  # a project may use several programs for these
 Found: TypeAlias = Mapping[str, Way | Lacking]
 
 
 def detect(files: ProjectFiles, tools: Toolchain) -> Found:
-    """The ways that the files of a repository speak of; the first that is found for each counts."""
+    """The ways that the files of a repository speak of.
+
+    All type checkers and linters that are installed count; of the rest, the first that is found.
+    """
     seen = _Seen(files, tools)
-    found: dict[str, Way | Lacking] = {}
+    every: dict[str, list[Way | Lacking]] = {}
     for detector in (_python, _node, _go, _rust):
         for activity, way in detector(seen):
-            known = found.get(activity)
-            if known is None or (isinstance(known, Lacking) and isinstance(way, Way)):
-                found[activity] = way
-    return found
+            every.setdefault(activity, []).append(way)
+    return {activity: _together(activity, found) for activity, found in every.items()}
+
+
+def _together(activity: str, found: Sequence[Way | Lacking]) -> Way | Lacking:
+    ways = [each for each in found if isinstance(each, Way)]
+    if not ways:
+        return found[0]
+    if activity not in SEVERAL:
+        return ways[0]
+    lacks = tuple(each.why for each in found if isinstance(each, Lacking))
+    return replace(ways[0], also=tuple(ways[1:]), lacks=lacks)
 
 
 class _Seen:
@@ -117,13 +131,15 @@ def _where(seen: _Seen, kind: str) -> Iterator[str]:
 def _node(seen: _Seen) -> _Ways:
     if not seen.package:
         return
-    scripts = ((activity, name) for activity, names in _SCRIPTS.items() for name in names)
-    for activity, name in scripts:
-        if name in seen.scripts:
+    scripted = set[str]()
+    for activity, names in _SCRIPTS.items():
+        name = next((each for each in names if each in seen.scripts), None)
+        if name is not None:
+            scripted.add(activity)
             yield activity, seen.way("npm", "run", "--silent", name)
-    if seen.has("tsconfig.json"):
+    if seen.has("tsconfig.json") and "typecheck" not in scripted:
         yield "typecheck", seen.way("tsc", "--noEmit")
-    if seen.files.in_root("eslint.config.*", ".eslintrc*"):
+    if seen.files.in_root("eslint.config.*", ".eslintrc*") and "lint" not in scripted:
         yield "lint", seen.way("eslint", ".")
     if seen.files.in_root("playwright.config.*"):
         yield "e2e", seen.way("playwright", "test", "--reporter=line", "--grep={regex}")

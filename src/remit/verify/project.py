@@ -1,6 +1,6 @@
 """The ways in which a project's work is checked: the settings', else project.json's, else detected.
 
-    ways = read(place, given={"lint": ("make", "lint")}, environ=os.environ)
+    ways = read(place, given={"lint": (("make", "lint"),)}, environ=os.environ)
     ways.of("lint")         # Way(("make", "lint"), "the settings")
 
 `project.json` and all that a way is detected from are read at the commit that the work began from,
@@ -12,9 +12,10 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.verify import presets, project_files, repository, toolchain
@@ -24,6 +25,7 @@ from remit.verify.runners import Argv, Lacking, Way, reader_of
 from remit.verify.sandbox import Shown
 from remit.verify.toolchain import Toolchain
 
+Commands: TypeAlias = tuple[Argv, ...]  # for one activity
 FILE: Final = "project.json"
 ALWAYS: Final = frozenset({"typecheck", "lint"})  # asked of every change, tool or no tool
 _MOST: Final = 1_000_000  # characters
@@ -33,7 +35,7 @@ _SHELL: Final = re.compile(r"[|&;<>`$(){}*?\n]")
 class Said(Struct, frozen=True):
     """What project.json says."""
 
-    commands: Mapping[str, Argv] = field(default_factory=dict)
+    commands: Mapping[str, Commands] = field(default_factory=dict)
     flaky: frozenset[str] = frozenset()
     prompt_for_advisory: bool = False
 
@@ -68,7 +70,7 @@ def read(
     place: Path,
     *,
     environ: Mapping[str, str],
-    given: Mapping[str, Argv] | None = None,
+    given: Mapping[str, Commands] | None = None,
     flaky: Sequence[str] = (),
     base: str | None = None,
     workspace: Path | None = None,
@@ -84,11 +86,10 @@ def read(
     here = project_files.at_commit(place, base) if base else project_files.in_folder(place)
     found |= presets.detect(here, tools)
     for origin, commands in ((FILE, said.commands), ("the settings", given or {})):
-        found |= {
-            name: Way(argv, origin, reader=reader_of(argv)) for name, argv in commands.items()
-        }
+        found |= {name: _ways(every, origin) for name, every in commands.items()}
     own = toolchain.installed(place, INSTALLED)
-    starts = {_program(way) for way in found.values() if isinstance(way, Way)}
+    used = (each for way in found.values() if isinstance(way, Way) for each in way.every)
+    starts = set(map(_program, used))
     if any("node_modules" in each or Path(each).name == "npm" for each in starts):
         starts.add("node")  # what such a program is started with
     programs = [Path(each) if "/" in each else tools.find(each) for each in sorted(starts)]
@@ -103,6 +104,11 @@ def read(
         tuple(dict.fromkeys(program.parent for program in programs if program)),
         said.prompt_for_advisory,
     )
+
+
+def _ways(commands: Commands, origin: str) -> Way:
+    first, *more = (Way(argv, origin, reader=reader_of(argv)) for argv in commands)
+    return replace(first, also=tuple(more))
 
 
 def _program(way: Way) -> str:
@@ -130,8 +136,15 @@ def parse(text: str) -> Said:
     flaky = whole.get("flaky", [])
     if not isinstance(flaky, list) or not all(isinstance(each, str) for each in flaky):
         raise BadInput(f"flaky in {FILE} must be a list of activities.")
-    ways = {name: _argv(name, argv) for name, argv in mine.items()}
+    ways = {name: _commands(name, said) for name, said in mine.items()}
     return Said(ways, frozenset(flaky), prompts)
+
+
+def _commands(name: str, value: object) -> Commands:
+    """One command, or a list of commands that are each a list of words."""
+    if isinstance(value, list) and value and all(isinstance(each, list) for each in value):
+        return tuple(_argv(name, each) for each in cast("list[object]", value))
+    return (_argv(name, value),)
 
 
 def _argv(name: str, value: object) -> Argv:
@@ -143,7 +156,7 @@ def _argv(name: str, value: object) -> Argv:
         return tuple(cast("list[str]", words))
     raise BadInput(
         f"commands.{name} in {FILE} is {value!r:.60}; no shell reads it, "
-        'so it must be a list of words: ["npm", "run", "lint"].'
+        'so it must be a list of words: ["npm", "run", "lint"], or a list of such lists.'
     )
 
 

@@ -6,7 +6,7 @@ the file that it stands in. No shell reads it, so a line that needs one is left 
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from posixpath import basename
 from typing import Final
 
@@ -37,12 +37,43 @@ _TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
 _RUNNERS: Final = ("make", "just", "task", "npm", "pnpm", "yarn", "bun", "uv", "poetry", "hatch")
 
 
+# What rewrites files unless it is told to look only.
+_FORMATTERS: Final = frozenset({"black", "prettier", "isort", "format", "fmt", "gofmt"})
+_LOOKS_ONLY: Final = frozenset(
+    {"--check", "--check-only", "-c", "--diff", "--list-different", "-l"}
+)
+_REPAIRS: Final = frozenset({"--fix", "--write", "-w", "--apply"})
+
+
 class Proposal(Struct, frozen=True):
     """A command that a project uses for an activity, and where that is written."""
 
     activity: str
     argv: Argv
     source: str
+
+    @property
+    def tool(self) -> str:
+        """The program that checks, with its part; empty for a target of make and its like."""
+        words = [basename(word) for word in self.argv]
+        known = {each for programs in _PROGRAMS.values() for each in programs}
+        at = next((n for n, word in enumerate(words[:4]) if word in known), None)
+        if at is None:
+            return ""
+        return "ruff format" if words[at : at + 2] == ["ruff", "format"] else words[at]
+
+
+def choose(named: Sequence[Proposal], has: Collection[str]) -> tuple[Proposal, ...]:
+    """Of the commands for one activity, each tool once that is not in `has`.
+
+    Where files name only a target of make or its like, that one is taken, unless there are tools.
+    """
+    first: dict[str, Proposal] = {}
+    for each in named:
+        if each.tool:
+            first.setdefault(each.tool, each)
+    new = tuple(each for tool, each in first.items() if tool not in has)
+    return new or (() if has else tuple(named[:1]))
 
 
 def propose(files: ProjectFiles) -> tuple[Proposal, ...]:
@@ -51,9 +82,16 @@ def propose(files: ProjectFiles) -> tuple[Proposal, ...]:
     for source, line in _lines(files):
         argv = _argv(line)
         activity = activity_of(argv)
-        if activity and argv:
+        if activity and argv and not _rewrites(argv):
             found.setdefault((activity, argv), Proposal(activity, argv, source))
     return tuple(found.values())
+
+
+def _rewrites(argv: Argv) -> bool:
+    """Whether a command changes files instead of judging them, so that it would always pass."""
+    words = {basename(word) for word in argv}
+    formats = not _FORMATTERS.isdisjoint(words) and _LOOKS_ONLY.isdisjoint(argv)
+    return formats or not _REPAIRS.isdisjoint(argv)
 
 
 def activity_of(argv: Argv) -> str | None:

@@ -44,7 +44,13 @@ def files(workspace: Path) -> tuple[str, ...]:
 
 def commit(workspace: Path, named: str) -> str:
     """The commit that a name means now."""
-    said = _git(workspace, "rev-parse", "--verify", "--end-of-options", f"{named}^{{commit}}")
+    if not is_one(workspace):
+        raise BadInput(f"{workspace} is not under git, so it has no commit {named}.")
+    try:
+        said = _git(workspace, "rev-parse", "--verify", "--end-of-options", f"{named}^{{commit}}")
+    except BadInput:
+        sentence = f"{workspace} has no commit {named!r:.60}; name one that `git log` shows."
+        raise BadInput(sentence) from None
     return said.decode().strip()
 
 

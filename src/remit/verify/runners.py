@@ -31,6 +31,12 @@ class Way(Struct, frozen=True):
     reader: str = ""  # how single tests are read from a run; nothing: only a count may be found
     everything: Argv = ()  # what `{files}` stands for where no files are chosen
     by_folder: bool = False  # it takes the folders of the files
+    also: "tuple[Way, ...]" = ()  # more commands for the same activity; each has to pass
+    lacks: Argv = ()  # why others that the project speaks of are not run
+
+    @property
+    def every(self) -> "tuple[Way, ...]":
+        return (self, *self.also)
 
     @property
     def selects(self) -> bool:

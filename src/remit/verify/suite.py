@@ -47,7 +47,7 @@ class Suite:
         """Whether the tests prove the work; `demanded`: a test of the pattern's name must be."""
         work = await asyncio.to_thread(compare, workspace, self._terms)
         if work.guard.refused:
-            return Judged(Result.FAIL, ". ".join(work.guard.refused) + ".")
+            return Judged(Result.FAIL, f"{'. '.join(work.guard.refused)}. No test was run.")
         judge = SuiteJudge(self._runner, self._terms, self._kept, work, way)
         about = files_called(pattern, changed or tuple(work.original))
         first, sentence = Judged(Result.SKIPPED), ""
@@ -62,6 +62,10 @@ class Suite:
         if first.result is Result.PASS and not self._terms.whole:
             return first
         return _joined(await self._whole(judge, work, way), first, sentence)
+
+    def forget(self) -> None:
+        """Run the whole suite again when it is asked about next."""
+        self._wholes.clear()
 
     async def _whole(self, judge: SuiteJudge, work: Work, way: Way) -> Judged:
         key = await asyncio.to_thread(_stamp, work, way)

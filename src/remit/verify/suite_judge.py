@@ -37,6 +37,7 @@ class SuiteJudge:
         self._kept = kept
         self._work = work
         self._way = way
+        self._runs: list[tuple[Contents, Choice, SuiteRun | Refused]] = []  # so far
 
     async def named(self, pattern: str, *, demanded: bool) -> Judged:
         """Run the tests with a name. If there are none, that fails only where they are demanded."""
@@ -45,7 +46,7 @@ class SuiteJudge:
         by_words = takes_names(self._way)
         if not by_words and not (demanded and self._way.reader):
             return nothing
-        run = await self._run(settings, Choice(name=pattern) if by_words else ALL)
+        run = await self._run_once(settings, Choice(name=pattern) if by_words else ALL)
         if isinstance(run, SuiteRun) and run.code is not None and not _has(run, pattern, by_words):
             return self._fail(f"no test matches {pattern}", run) if demanded else nothing
         about = f"tests called {pattern}" if by_words else ""
@@ -57,7 +58,7 @@ class SuiteJudge:
         files = tuple(name for name in chosen.files if instead.get(name, b"") is not None)
         if not files:
             return Judged(Result.SKIPPED)
-        run = await self._run(instead, Choice(files))
+        run = await self._run_once(instead, Choice(files))
         if isinstance(run, SuiteRun) and run.code is not None and not run.count:
             return Judged(Result.SKIPPED)  # they are helpers of other tests
         return await self._judged(run, None, instead, replace(chosen, files=files).sentence)
@@ -68,7 +69,7 @@ class SuiteJudge:
         base = await self._baseline() if self._terms.base is not None else None
         if isinstance(base, Refused):
             return Judged(Result.FAIL, base.why)
-        run = await self._run(guard.as_before, ALL)
+        run = await self._run_once(guard.as_before, ALL)
         if isinstance(run, SuiteRun) and run.code is None and (base is None or base.code is None):
             note = f"The whole suite did not end within {self._runner.seconds:g} seconds."
             return Judged(Result.SKIPPED, note=note, of=base.count if base else None)
@@ -85,7 +86,8 @@ class SuiteJudge:
 
     async def _as_left(self, before: Judged, base: SuiteRun | None) -> Judged:
         guard = self._work.guard
-        run = await self._run(guard.settings, ALL)
+        run = await self._run_once(guard.settings, ALL)
+        self._remember(run)
         changed = self._work.named | guard.tests.keys()
         judged = await self._judged(run, base, guard.settings, "", changed)
         if judged.result is Result.FAIL:
@@ -102,7 +104,7 @@ class SuiteJudge:
         changed = {name: held for name, held in guard.changed.items() if name in guard.tests}
         if not changed or guard.is_weaker:
             return judged
-        run = await self._run(guard.settings, ALL)
+        run = await self._run_once(guard.settings, ALL)
         left = await self._judged(run, None, guard.settings, "")
         return replace(judged, intended=changed) if left.result is Result.PASS else judged
 
@@ -111,14 +113,25 @@ class SuiteJudge:
     async def _run(self, instead: Contents, choice: Choice) -> SuiteRun | Refused:
         return await self._runner.run(self._way, self._work.folder, instead, choice)
 
+    async def _run_once(self, instead: Contents, choice: Choice) -> SuiteRun | Refused:
+        """Run tests, unless the very same files and tests were run before."""
+        for held, chosen, run in self._runs:
+            if (held, chosen) == (instead, choice):
+                return run
+        found = await self._run(instead, choice)
+        self._runs.append((instead, choice, found))
+        return found
+
     async def _baseline(self) -> SuiteRun | Refused:
         """The whole suite at the base, from what is kept if it was run before."""
         work, argv = self._work, words(self._way)
         key = await asyncio.to_thread(run_key, work.tree, argv, self._runner.ways)
         kept = await asyncio.to_thread(self._kept.load, key)
         if kept is not None:
+            if kept.code == 0:  # of what failed, no messages are kept
+                self._runs.append((work.original, ALL, kept))
             return kept
-        run = await self._run(work.original, ALL)
+        run = await self._run_once(work.original, ALL)
         if isinstance(run, SuiteRun):
             await asyncio.to_thread(self._kept.save, key, run)
         return run
@@ -167,7 +180,7 @@ class SuiteJudge:
             return f"{name} was stopped after {self._runner.seconds:g} seconds"
         if run.cases is None and self._way.reader:
             ended = f"ended with exit code {run.code}" if run.code else "ended well"
-            return f"{name} {ended} but left no report of its tests"
+            return f"{name} {ended} but left no report of its tests, so no test counts as run"
         if run.count == 0 and not run.failed:
             return f"no test ran; {len(run.skipped)} were skipped" if run.skipped else "no test ran"
         return ""

@@ -1,6 +1,6 @@
 """What work is held to, how it differs from its base, and what a check of it comes to."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -32,6 +32,33 @@ class Judged(Struct, frozen=True):
     of: int | None = None
     intended: Mapping[str, str] = field(default_factory=dict)  # what the owner could agree to
     still_failing: int = 0  # tests that failed before the work and fail still
+
+
+def together(found: Sequence[Judged], lacks: Sequence[str] = ()) -> Judged:
+    """What several commands for one activity come to: each has to pass; `lacks`: not run, and why.
+
+    A result that is not a pass leads, and what each says is kept.
+    """
+    worst = min(
+        found, key=lambda each: (Result.FAIL, Result.SKIPPED, Result.PASS).index(each.result)
+    )
+    errors = dict.fromkeys(each.error for each in found if each.error)
+    notes = dict.fromkeys(each.note for each in found if each.note)
+    left_out = (f"Not run: {why}." for why in lacks)
+    return Judged(
+        worst.result,
+        "\n".join(errors),
+        " ".join((*notes, *left_out)),
+        _sum(each.ran for each in found),
+        _sum(each.of for each in found),
+        {name: held for each in found for name, held in each.intended.items()},
+        sum(each.still_failing for each in found),
+    )
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    known = [each for each in counts if each is not None]
+    return sum(known) if known else None
 
 
 class Work(Struct, frozen=True):

@@ -15,7 +15,6 @@ from msgspec.structs import replace
 
 from remit.brain.absent import NoBrain
 from remit.brain.choose import Role
-from remit.brain.fill import Paying
 from remit.brain.models import ModelBrain
 from remit.brain.tools import Toolbox
 from remit.engine.deferred import Deferred
@@ -126,7 +125,7 @@ def checks(ground: Ground) -> dict[str, Check]:
     mind = ground.mind(Role.THINK)
     if mind is None:
         return {**CHECKS, "critic": _critic(ground)}
-    critic = BrainCritic(_asking(Paying(mind, ground.purse, ground.clock)), _nonce)
+    critic = BrainCritic(_asking(ground, mind), _nonce)
     judged = {name: CheckWithCritic(each, critic) for name, each in CHECKS.items()}
     return {**judged, "critic": CriticCheck(critic, packaged())}
 
@@ -241,17 +240,17 @@ def _critic(ground: Ground) -> Check:
     brain = ground.brain
     if isinstance(brain, NoBrain | ModelBrain):  # a model that is ready was chosen before
         return _Unread()
-    return CriticCheck(BrainCritic(_asking(brain), _nonce), packaged())
+    return CriticCheck(BrainCritic(_asking(ground, brain), _nonce), packaged())
 
 
-def _asking(brain: Brain | Paying) -> Asking:
-    async def ask(text: str) -> str:
+def _asking(ground: Ground, brain: Brain) -> Asking:
+    async def ask(task: Task, text: str) -> str | None:
         session = f"critic:{hashlib.sha256(text.encode()).hexdigest()[:16]}"
         try:
-            reply = await brain.think(Prompt(text), session=session)
+            reply = await workers.think_for(task, ground, brain, Prompt(text), session)
         except Failed:
             return ""  # an answer that cannot be read
-        return reply.text if reply is not None else ""
+        return None if reply.ask is not None else reply.text
 
     return ask
 

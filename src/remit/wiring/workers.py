@@ -11,7 +11,8 @@ from remit.brain.budget import Metered
 from remit.errors import BadInput
 from remit.model.ids import TaskId
 from remit.model.reply import Ask, Prompt, Reply
-from remit.ports import Specialist
+from remit.model.task import Task
+from remit.ports import Brain, Specialist
 from remit.settings.specialists import Kind
 from remit.settings.specialists import Specialist as Chosen
 from remit.specialist import process
@@ -42,15 +43,22 @@ class _Paying:
 
     async def think(self, prompt: Prompt, *, session: str) -> Reply:
         """`session` begins with the task, as `OwnSpecialist` says it."""
-        brain, ground = self._ground.brain, self._ground
-        if not (isinstance(brain, Metered) and brain.metered):
-            return await brain.think(prompt, session=session)
+        ground = self._ground
         task = await ground.db.read(tasks.get, TaskId(session.partition(":")[0]))
-        key = f"{session}:{task.round}:{task.lease}:{secrets.token_hex(8)}"
-        estimate = await brain.estimate(prompt)
-        think = partial(brain.think, prompt, session=session)
-        thought = await ground.purse.pay(key, task, estimate, think)
-        return Reply("", ask=thought) if isinstance(thought, Ask) else thought
+        return await think_for(task, ground, ground.brain, prompt, session)
+
+
+async def think_for(
+    task: Task, ground: Ground, brain: Brain, prompt: Prompt, session: str
+) -> Reply:
+    """Think at the cost of a task; where its budget does not allow it, the reply is a question."""
+    if not (isinstance(brain, Metered) and brain.metered):
+        return await brain.think(prompt, session=session)
+    key = f"{task.id}:{session}:{task.round}:{task.lease}:{secrets.token_hex(8)}"
+    estimate = await brain.estimate(prompt)
+    think = partial(brain.think, prompt, session=session)
+    thought = await ground.purse.pay(key, task, estimate, think)
+    return Reply("", ask=thought) if isinstance(thought, Ask) else thought
 
 
 def trees(ground: Ground) -> Worktrees:
