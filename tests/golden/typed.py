@@ -9,6 +9,7 @@ import sys
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -37,7 +38,11 @@ def at_home(home: Path, time: Clock) -> Iterator[None]:
     for name in [each for each in os.environ if each not in (*kept, *_ENVIRON, "REMIT_HOME")]:
         del os.environ[name]
     clock.now = time.now
-    WallClock.now = lambda _: time.now()  # type: ignore[method-assign]
+
+    def now(self: WallClock) -> datetime:
+        return time.now()
+
+    WallClock.now = now  # type: ignore[method-assign]
     yield
 
 
