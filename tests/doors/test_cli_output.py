@@ -42,15 +42,6 @@ def test_an_empty_list_says_what_to_do_and_leaves_the_pipe_empty(tmp_path: Path)
     assert "remit add" in said.err
 
 
-def test_a_list_of_one_has_a_head_and_a_line(one: tuple[Terminal, str]) -> None:
-    seat, task = one
-    head, line = seat.run("ls").out.splitlines()
-
-    assert head.split() == ["ID", "STATUS", "WHEN", "TITLE"]
-    assert line.split()[0] == task.removeprefix("task-")[:10]
-    assert "needs review" in line
-
-
 def test_a_long_list_comes_in_pages_without_a_gap(full: Terminal) -> None:
     first = full.run("ls", "--limit", "400", "--json").json
     second = full.run("ls", "--limit", "500", "--cursor", str(first["next"]), "--json").json
@@ -178,22 +169,6 @@ def test_a_card_shows_work_delivery_and_status(one: tuple[Terminal, str]) -> Non
     assert card[0].startswith("+-- Task: Ask me ---")
     assert "| Status: needs_review" in "\n".join(card)
     assert len({len(line) for line in card[: card.index("", 1)]}) == 1
-
-
-def test_why_names_the_rule_and_the_way(one: tuple[Terminal, str]) -> None:
-    seat, task = one
-    said = seat.run("why", task).out
-
-    assert "Its priority is low by the rule 'default': no rule matched." in said
-    assert said.index("You asked for it.") < said.index("Started: running.")
-    assert "It waits for you (input)" in said
-
-
-def test_what_is_not_there_is_3(tmp_path: Path) -> None:
-    said = Terminal(tmp_path).run("show", "01JZ8Q4Y7N")
-
-    assert said.code == 3
-    assert said.err == "There is no task 01JZ8Q4Y7N.\n"
 
 
 def test_a_file_that_is_not_ours_is_left_alone_with_a_sentence(tmp_path: Path) -> None:

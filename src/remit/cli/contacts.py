@@ -97,7 +97,7 @@ def add(
     settings = house_settings.load()
     door.furnish(settings)
     addresses, ids = _pairs(channel, "--channel"), _pairs(id_, "--id")
-    for known in ids.keys() - addresses.keys():
+    for known in sorted(ids.keys() - addresses.keys()):
         raise BadInput(f"--id names {known}, and --channel gives no address on it.", field="id")
     lines = {each: Line(address, ids.get(each)) for each, address in addresses.items()}
     kept = entries.put(settings.home / FILE, Entry(_text(name), tuple(alias), role, lines))

@@ -180,7 +180,7 @@ def _record(kind: type[Struct]) -> _Read:
 
     def read(data: Json, at: str) -> object:
         given = _map(data, at)
-        for name in given.keys() - readers.keys():
+        for name in sorted(given.keys() - readers.keys()):
             raise BadInput(f"{at} has no field {name!r:.60}.", field=name)
         for name in sorted(needed - given.keys()):
             raise BadInput(f"{at} lacks the field {name!r}.", field=name)

@@ -243,7 +243,7 @@ def _quiet(text: str, where: str) -> None:
 def _limits(key: str, value: object, where: str) -> Mapping[str, int]:
     if not isinstance(value, Mapping) or not all(type(n) is int and n > 0 for n in value.values()):
         raise BadInput(f"{key} in {where} must map names to whole numbers above 0.", field=key)
-    for name in value.keys() - set(SourceKind):
+    for name in sorted(value.keys() - set(SourceKind)):
         known = ", ".join(SourceKind)
         raise BadInput(f"{key} in {where} has {name!r}; a source is {known}.", field=key)
     return dict(value)

@@ -67,7 +67,7 @@ def _members(schema: JsonMap, value: JsonMap, where: str, depth: int) -> Iterato
         if isinstance(name, str) and name not in value:
             yield f"{where:.80} must have {name!r:.60}."
     if schema.get("additionalProperties") is False:
-        for name in value.keys() - parts.keys():
+        for name in sorted(value.keys() - parts.keys()):
             yield f"There is no argument {name!r:.60}; there is {', '.join(parts) or 'none'}."
     for name, part in value.items():
         yield from _problems(parts.get(name), part, name, depth + 1)

@@ -1,0 +1,207 @@
+"""Plays the day and records what its doors show: `python -m tests.golden.recording FILE FOLDER`.
+
+The recording is a table: name of a golden file -> title of a section -> its text. The days are
+played in a process of their own, because the clock of every command is the clock of the day.
+"""
+
+import hashlib
+import json
+import logging
+import os
+import sys
+import time
+from collections.abc import Iterable
+from datetime import timedelta
+from pathlib import Path
+from typing import Final, TypeAlias, cast
+
+from remit.model.codec import JsonMap
+from remit.system.files import write_atomic
+from tests.doors.served import TOKEN
+from tests.golden import agent_rows, asked, cli_rows, http_rows, page_rows, typed
+from tests.golden.cli_rows import Row
+from tests.golden.day import Day
+from tests.golden.masks import Masks
+
+Sections: TypeAlias = dict[str, str]
+Recording: TypeAlias = dict[str, Sections]
+
+_SECOND: Final = timedelta(seconds=1)
+_WHOLE_PAGE: Final = "/inbox"  # shown with the frame that all pages have
+
+
+def record(folder: Path) -> Recording:
+    """Play the day three times: for what reads and the API, for commands, and for forms."""
+    made: Recording = {}
+    for name, play in (("api", _api_day), ("typing", _typing_day), ("forms", _forms_day)):
+        place = folder / name
+        place.mkdir()
+        with Day(place) as day, typed.at_home(day.home, day.clock):
+            write_atomic(day.home / "token", TOKEN, mode=0o600)
+            day.play()
+            found = play(day)
+        if name == "typing":
+            found["cli_alone.txt"] = _typed(day, cli_rows.ALONE, alone=True)
+        texts = [text for sections in found.values() for text in sections.values()]
+        places = {str(day.home): "HOME", str(place): "FOLDER", sys.executable: "PYTHON"}
+        masks = Masks(texts, places)
+        for file, sections in found.items():
+            made[file] = {title: masks.hide(text) for title, text in sections.items()}
+    return made
+
+
+def _api_day(day: Day) -> Recording:
+    found: Recording = {"live.txt": _live(day), "http_reads.txt": _reads(day)}
+    found |= _pages(day)
+    found["cli_help.txt"] = {
+        f"remit {each} --help".replace("  ", " "): typed.type_line(f"{each} --help")
+        for each in typed.groups()
+    }
+    found["cli_reads.txt"] = _typed(day, cli_rows.READS)
+    found["openapi.txt"] = _openapi(day)
+    day.stop_work()
+    found["http_writes.txt"] = _writes(day)
+    found["agents.txt"] = _agents(day)
+    return found
+
+
+def _typing_day(day: Day) -> Recording:
+    day.stop_work()
+    return {"cli_writes.txt": _typed(day, cli_rows.WRITES)}
+
+
+def _forms_day(day: Day) -> Recording:
+    day.stop_work()
+    made: Sections = {}
+    for path, form in page_rows.FORMS:
+        said = " ".join(f"{name}={value}" for name, value in form.items())
+        answer = asked.send_form(day, path, form)
+        _put(made, f"POST {path} {said}", asked.written(answer, frame=None))
+        day.pass_time(seconds=1)
+    return {"page_forms.txt": made}
+
+
+def _live(day: Day) -> Sections:
+    """A task comes along whole with many messages: what it was before is not written again."""
+    seen: dict[str, JsonMap] = {}
+    lines = []
+    for each in asked.live(day):
+        task = each.get("task")
+        if isinstance(task, dict):
+            before, seen[str(task["id"])] = seen.get(str(task["id"]), {}), task
+            new = {name: value for name, value in task.items() if before.get(name, 0) != value}
+            each["task"] = new | ({"...": "as before"} if before else {})
+        lines.append(json.dumps(each, ensure_ascii=False) + "\n")
+    return {"the day": "".join(lines)}
+
+
+def _reads(day: Day) -> Sections:
+    made: Sections = {}
+    answer = asked.read(day, "/api/views")
+    made["every header of GET /api/views"] = asked.every_header(answer)
+    made["GET /api/views without a token"] = asked.written(asked.read(day, "/api/views", {}))
+    for path in http_rows.READS:
+        _put(made, f"GET {path}", asked.written(asked.read(day, path)))
+    return made
+
+
+def _pages(day: Day) -> Recording:
+    whole = asked.read(day, _WHOLE_PAGE)
+    frame = asked.frame_of(whole.text)
+    found: Recording = {}
+    for path in page_rows.PAGES:
+        answer = asked.read(day, path)
+        shown = asked.written(answer, frame="" if path == _WHOLE_PAGE else frame)
+        part = path.strip("/").partition("/")[0].partition("?")[0]
+        file = f"pages_{part}.txt" if part in ("inbox", "tasks", "settings") else "pages.txt"
+        _put(found.setdefault(file, {}), f"GET {path}", shown)
+    found["pages.txt"]["every header of GET /inbox"] = asked.every_header(whole)
+    stranger = asked.read(day, "/tasks", {})
+    found["pages.txt"]["GET /tasks without a token"] = asked.written(stranger)
+    return found
+
+
+def _writes(day: Day) -> Sections:
+    made: Sections = {}
+    for ident in ("msg_2", "msg_2"):
+        _put(made, "POST /hooks/in/orders signed", asked.written(day.call_hook(ident)))
+    for method, path, body in http_rows.WRITES:
+        answer = asked.write(day, method, path, body)
+        said = "" if body is None else json.dumps(body)
+        _put(made, f"{method} {path} {said}", asked.written(answer))
+        day.pass_time(seconds=1)
+    return made
+
+
+def _agents(day: Day) -> Sections:
+    made: Sections = {}
+    for protocol, rows in (("mcp", agent_rows.MCP), ("a2a", agent_rows.A2A)):
+        for n, (method, params) in enumerate(rows):
+            answer = asked.ask_agent(day, protocol, method, params, n)
+            _put(made, f"{protocol} {method} {json.dumps(params)}", asked.written(answer))
+            _note_made(day, cast("JsonMap", answer.json()))
+            day.pass_time(seconds=1)
+    return made
+
+
+def _note_made(day: Day, answer: JsonMap) -> None:
+    """Name the task that was entrusted."""
+    result = cast("JsonMap", answer.get("result") or {})
+    content = cast("JsonMap", result.get("structuredContent") or result.get("task") or {})
+    if content.get("id"):
+        day.names["made"] = str(content["id"])
+
+
+def _openapi(day: Day) -> Sections:
+    document = cast("dict[str, JsonMap]", asked.read(day, "/openapi.json").json())
+    whole = json.dumps(document, sort_keys=True).replace(str(day.port), "PORT")
+    ways = [
+        f"{method.upper()} {path}: {', '.join(cast('JsonMap', way['responses']))}\n"
+        for path, ways in document["paths"].items()
+        for method, way in cast("dict[str, JsonMap]", ways).items()
+    ]
+    schemas = cast("dict[str, JsonMap]", document["components"]["schemas"])
+    shapes = [
+        f"{name}: {', '.join(cast('JsonMap', each.get('properties', {})))}\n"
+        for name, each in schemas.items()
+    ]
+    digest = hashlib.sha256(whole.encode()).hexdigest()
+    return {
+        "GET /openapi.json": f"sha256 of the whole: {digest[:24]}\n",
+        "ways": "".join(ways),
+        "shapes": "".join(shapes),
+    }
+
+
+def _typed(day: Day, rows: Iterable[Row], *, alone: bool = False) -> Sections:
+    made: Sections = {}
+    names = day.names | {"folder": str(day.home.parent)}
+    for row in rows:
+        _put(made, *typed.type_row(row, names))
+        if rows is cli_rows.WRITES:
+            day.pass_time(seconds=1)
+        elif alone:
+            day.clock.advance(_SECOND)
+    return made
+
+
+def _put(made: Sections, title: str, text: str) -> None:
+    """Keep a section; what is asked again is numbered."""
+    title = name = title.strip()
+    n = 1
+    while name in made:
+        n += 1
+        name = f"{title} ({n})"
+    made[name] = text
+
+
+def main() -> None:
+    logging.disable()
+    os.environ["TZ"] = "UTC"  # commands show times on the clock of the machine
+    time.tzset()
+    file, folder = map(Path, sys.argv[1:])
+    file.write_text(json.dumps(record(folder)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
