@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from tests.model.lifecycle_situations import SITUATIONS, Situation
+from tests.soak import examples
 from tests.store.stage import EASY, KINDS, MOODS, Deed, Shape, Stage
 from tests.store.twin import Twin
 
@@ -52,7 +53,9 @@ class Machine(RuleBasedStateMachine):
         self.stage.inspect()
 
 
-Machine.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+Machine.TestCase.settings = settings(
+    max_examples=examples(60), stateful_step_count=30, deadline=None
+)
 TestLifecycle = Machine.TestCase
 
 

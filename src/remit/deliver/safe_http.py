@@ -14,13 +14,13 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Final, TypeAlias
 
 import httpx2
 
 from remit.deliver import place as places
 from remit.deliver.place import Address, Barred, Spot
+from remit.system.tls import trusted_authorities
 
 Resolve: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]  # a name's addresses
 
@@ -92,17 +92,12 @@ def open_client(
 ) -> httpx2.AsyncClient:
     """A client for this place alone: elsewhere it does not go, and more bytes it does not read."""
     return httpx2.AsyncClient(
-        transport=_Pinned(place, tls or _trust(), most),
+        transport=_Pinned(place, tls or trusted_authorities(), most),
         follow_redirects=False,
         trust_env=False,
         timeout=SECONDS,
         headers={"accept-encoding": "identity"},
     )
-
-
-@cache
-def _trust() -> ssl.SSLContext:
-    return httpx2.create_ssl_context()
 
 
 class _Pinned(httpx2.AsyncBaseTransport):
