@@ -34,7 +34,7 @@ run: .venv/.run-stamp ## start Remit; its data goes to .remit/ (REMIT_HOME)
 hitl: .venv/.run-stamp ## what waits for a human
 	@REMIT_HOME="$(REMIT_HOME)" exec .venv/bin/remit inbox $(ARGS)
 
-test: .venv/.local-stamp ## every test, in random order, on every core
+test: .venv/.local-stamp ## every promise, in random order, on every core
 	@$(DEBIAN)
 	@.venv/bin/python -m pytest $(ARGS)
 
@@ -61,7 +61,7 @@ screenshots: .venv/.dev-stamp ## every page as a picture, into screenshots/
 	@$(DEBIAN)
 	@.venv/bin/python -m tests.browser.shots $(or $(ARGS),screenshots)
 
-soak: .venv/.soak-stamp ## the crash tests at length, then tests under faked clocks; takes an hour
+soak: .venv/.soak-stamp ## what is long and rare, the crash tests at length, then tests under faked clocks; takes an hour
 	@$(DEBIAN)
 	@REMIT_SOAK=1 .venv/bin/python -m pytest -m "soak or hypothesis" --timeout=7200 $(ARGS)
 	@.venv/bin/python -m tests.faked_clocks $(ARGS)
