@@ -17,6 +17,9 @@ DEBIAN = $(PYTHON) requirements/debian.py
 REMIT_HOME ?= $(CURDIR)/.remit
 ARGS ?=
 
+# Compiled once, not in every process that a test starts.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DELETE_ON_ERROR:
 .PHONY: help run test check fix bench screenshots soak kills hitl docs lock coverage clean
 
@@ -31,7 +34,7 @@ run: .venv/.run-stamp ## start Remit; its data goes to .remit/ (REMIT_HOME)
 hitl: .venv/.run-stamp ## what waits for a human
 	@REMIT_HOME="$(REMIT_HOME)" exec .venv/bin/remit inbox $(ARGS)
 
-test: .venv/.local-stamp ## every test, in random order, on every core
+test: .venv/.local-stamp ## every promise, in random order, on every core
 	@$(DEBIAN)
 	@.venv/bin/python -m pytest $(ARGS)
 
@@ -58,13 +61,13 @@ screenshots: .venv/.dev-stamp ## every page as a picture, into screenshots/
 	@$(DEBIAN)
 	@.venv/bin/python -m tests.browser.shots $(or $(ARGS),screenshots)
 
-soak: .venv/.soak-stamp ## the crash tests at length, then tests under faked clocks; takes an hour
+soak: .venv/.soak-stamp ## what is long and rare, the crash tests at length, then tests under faked clocks; takes an hour
 	@$(DEBIAN)
-	@REMIT_SOAK=1 .venv/bin/python -m pytest -m soak --timeout=7200 $(ARGS)
+	@REMIT_SOAK=1 .venv/bin/python -m pytest -m "soak or hypothesis" --timeout=7200 $(ARGS)
 	@.venv/bin/python -m tests.faked_clocks $(ARGS)
 
 kills: .venv/.dev-stamp ## 40 kills of a real Remit over real sockets, and what was seen
-	@.venv/bin/python -m pytest tests/live/test_kills.py -rP --no-header $(ARGS)
+	@REMIT_KILLS=10 .venv/bin/python -m pytest tests/live/test_kills.py -rP --no-header $(ARGS)
 
 bench: .venv-bench/.stamp ## measure Remit beside its peers
 	@.venv-bench/bin/python -m bench $(ARGS)

@@ -6,17 +6,27 @@ and `make soak` look for others.
 """
 
 import asyncio
+import gc
 import inspect
 import os
+import shutil
 import signal
 import time
+from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import faked_clocks
+from tests.soak import SOAK, examples
 
-settings.register_profile("house", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "house",
+    deadline=None,
+    max_examples=examples(100),
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.register_profile(
     "gate", settings.get_profile("house"), derandomize=True, database=None, print_blob=True
 )
@@ -35,6 +45,39 @@ for _name in [name for name in os.environ if name.endswith(("_API_KEY", "_BASE_U
 if "FAKED_CLOCK" not in os.environ:
     os.environ["TZ"] = "UTC"
     time.tzset()
+
+
+# Every commit waits for the disk, and the tests commit a hundred thousand times: where there is
+# memory enough, their folders are there.
+MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes a folder of its own in it
+NEEDED_BYTES = 4 * 1024**3
+RUNS_PROGRAMS = MEMORY.is_dir() and not os.statvfs(MEMORY).f_flag & os.ST_NOEXEC
+if RUNS_PROGRAMS and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > NEEDED_BYTES:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep all that is imported, and 15,000 tests, out of every later sweep for garbage."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what only `make soak` runs."""
+    if SOAK:
+        return
+    long = [each for each in items if _only_in_soak(each)]
+    items[:] = [each for each in items if not _only_in_soak(each)]
+    config.hook.pytest_deselected(items=long)
+
+
+def _only_in_soak(item: pytest.Item) -> bool:
+    return any(mark.kwargs.get("only") for mark in item.iter_markers("soak"))
 
 
 @pytest.hookimpl(tryfirst=True)

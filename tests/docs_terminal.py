@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final, Self
 
+from tests.docs_forks import Forker
 from tests.ports import free_port
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -185,10 +186,14 @@ class Terminal:
     port: int = field(default_factory=free_port)
     _ids: dict[str, str] = field(default_factory=dict)
     _behind: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    _forker: Forker | None = None
 
     def __enter__(self) -> Self:
         tools = self.folder / "bin"
         tools.mkdir()
+        if self.played:
+            self._forker = Forker()
+            self._forker.write_client(tools)
         for name, text in {"make": MAKE, "curl": CURL}.items():
             if name == "make" or not shutil.which(name):
                 (tools / name).write_text(text)
@@ -217,11 +222,17 @@ class Terminal:
         self._in.close()
         self._shell.wait(PATIENCE)
         self._out.close()
+        if self._forker:
+            self._forker.close()
 
     def play(self, block: Block) -> None:
         """Type what a block types; raises AssertionError where it shows something else."""
         for command, wanted in block.turns:
             shown = self._shown(block, command, wanted)
+            until = time.monotonic() + PATIENCE if command == "remit ls" else 0.0
+            while time.monotonic() < until and differences(wanted, shown):  # work goes on meanwhile
+                time.sleep(0.05)
+                shown = self._shown(block, command, wanted)
             try:
                 self._learn(list(pairs(wanted, shown)))
             except AssertionError as error:

@@ -100,7 +100,7 @@ class Process:
 Started: TypeAlias = Union[Process, "subprocess.Popen[str]"]
 
 
-def start(
+def start(  # noqa: PLR0913 - all that a process is given
     *words: str,
     env: Mapping[str, str],
     stdin: int = subprocess.DEVNULL,
@@ -108,8 +108,9 @@ def start(
     stderr: int | None = None,
     session: bool = False,
     fresh: bool = False,
+    cwd: str | None = None,
 ) -> Started:
-    """Start `python *words` here; the words begin with a path or with -m.
+    """Start `python *words` here, or in `cwd`; the words begin with a path or with -m.
 
     A fresh one has an interpreter of its own, and so has one whose environment speaks to it.
     """
@@ -121,9 +122,11 @@ def start(
             stdout=stdout,
             stderr=stderr,
             start_new_session=session,
+            cwd=cwd,
             text=True,
         )
-    order = {"words": words, "env": dict(env), "cwd": str(Path.cwd()), "session": session}
+    here = cwd or str(Path.cwd())
+    order = {"words": words, "env": dict(env), "cwd": here, "session": session}
     line, theirs = socket.socketpair()
     with theirs, _Pipes(stdin, stdout, stderr) as pipes:
         _parent().fork(json.dumps(order).encode(), [*pipes.theirs, theirs.fileno()])

@@ -3,10 +3,11 @@
     python -m tests.forks_parent DESCRIPTOR
 
 It has no thread, no loop and no open file, so a child begins as a fresh interpreter would, only
-later. A child never returns into the parent's loop: it leaves it, and the interpreter ends with it
-as with any program (handlers, flushes, exit code).
+later. A child never returns into the parent's loop: it leaves it, and ends as any program does
+(threads, handlers, flushes, exit code).
 """
 
+import atexit
 import gc
 import importlib
 import json
@@ -22,12 +23,19 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, TextIO
+from zoneinfo import ZoneInfo
 
 import remit.cli
 from remit import failpoint
+from remit.intake.plain_reader import read_plainly
+from remit.intake.recipients import Book, Channel, Contact
+from remit.intake.standing_wish import find_standing_wish
+from remit.testing import START
 from tests.forks import END, HEAD
 
 # Run as programs, so they must not be there already; what they import must.
+# What Remit imports only when it is needed.
+LATE: Final = ("cyclopts.help", "pydantic.dataclasses", "pydantic.type_adapter", "rich.markdown")
 PROGRAMS: Final = ("remit.cli.main", "tests.engine.channels_worker", "tests.engine.crash_worker")
 
 
@@ -48,9 +56,19 @@ def load() -> None:
         importlib.import_module(name)
     for name in PROGRAMS:
         del sys.modules[name]
+    for name in LATE:
+        importlib.import_module(name)
+    _read_a_message()
     gc.collect()
     gc.freeze()  # pages that the collector does not touch need not be copied
     assert threading.active_count() == 1, "a thread does not survive a fork"
+
+
+def _read_a_message() -> None:
+    """Have the tables of words made that are made once a process."""
+    book = Book(Contact("me"), (Channel("dashboard", "dashboard"),))
+    read_plainly("Send Anna the news every day at 8", now=START, zone=ZoneInfo("UTC"), book=book)
+    find_standing_wish("Never write to Anna after 8", book)
 
 
 def serve(line: socket.socket) -> tuple[Order, list[int]] | None:
@@ -99,7 +117,29 @@ def become(order: Order, streams: list[int]) -> None:
     os.chdir(order.cwd)
     time.tzset()
     importlib.reload(failpoint)  # it reads the environment once
-    _run(order.words)
+    code: object = None
+    try:
+        _run(order.words)
+    except SystemExit as ended:
+        code = ended.code
+    _end(code)
+
+
+def _end(code: object) -> None:
+    """End as an interpreter does, but leave all that was imported to the kernel.
+
+    To free it takes longer than most commands: it is shared with the parent until it is touched.
+    """
+    if code is not None and not isinstance(code, int):
+        sys.exit(str(code))
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        sys.exit(code)  # nobody listens; the interpreter knows what to do then
+    os._exit((code or 0) & 0xFF)
 
 
 def _run(words: list[str]) -> None:

@@ -23,6 +23,7 @@ from remit.store.database import Tx
 from remit.store.sessions import Past, Reported, Said, Shared, Summary
 from remit.testing import START as NOW
 from tests.model.examples import NEW
+from tests.soak import examples
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -188,7 +189,7 @@ async def test_without_a_model_code_sums_up_in_the_owners_zone() -> None:
     assert [kept.text for kept in shelf.kept] == [memory.summary]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(texts=st.lists(st.text(max_size=300), min_size=1, max_size=40), rounds=st.integers(1, 12))
 def test_what_code_sums_up_is_bounded_however_often_and_whatever_the_runs_say(
     texts: list[str], rounds: int

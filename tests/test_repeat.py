@@ -26,6 +26,7 @@ from remit.trigger import command
 from remit.trigger.repeat import following
 from tests.engine.rig import Rig, until
 from tests.model.examples import NEW
+from tests.soak import examples
 
 DAY: Final = timedelta(days=1)
 DAILY: Final = Repeats("FREQ=DAILY", "Europe/Berlin", START + timedelta(hours=1))
@@ -193,7 +194,7 @@ rules = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(rule=rules, gaps=st.lists(st.integers(1, 60 * 24 * 40), min_size=1, max_size=12))
 def test_every_slot_is_put_in_or_written_down_once_and_in_order(rule: str, gaps: list[int]) -> None:
     ids = Ids(lambda: START, Random(1).getrandbits)  # noqa: S311 - ids, not secrets

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
 
 from tests.browser.site import Site, chromium
+from tests.soak import only_in_soak
 
 PATIENCE: Final = 100_000  # milliseconds: a busy machine is slow, not wrong
 expect.set_options(timeout=PATIENCE)
@@ -42,6 +43,18 @@ FLAGS: Final = [
 ]
 WIDE: Final[ViewportSize] = {"width": 1440, "height": 900}
 PHONE: Final[ViewportSize] = {"width": 390, "height": 844}
+
+
+# How a page is looked at: each light and each size in `make test`, every pair in `make soak`.
+every_look: Final = pytest.mark.parametrize(
+    ("dark", "phone"),
+    [
+        pytest.param(False, False, id="light-wide"),
+        pytest.param(True, True, id="dark-phone"),
+        pytest.param(True, False, id="dark-wide", marks=only_in_soak),
+        pytest.param(False, True, id="light-phone", marks=only_in_soak),
+    ],
+)
 
 
 @pytest.fixture(scope="module")

@@ -49,11 +49,11 @@ def pages(site: Furnished) -> dict[str, str]:
     }
 
 
-def window(browser: Browser, site: Furnished, light: str, size: str) -> Page:
+def window(browser: Browser, site: Furnished, *, dark: bool, phone: bool) -> Page:
     """A signed-in window."""
     page = browser.new_context(
-        viewport=WIDE if size == "wide" else PHONE,
-        color_scheme="dark" if light == "dark" else "light",
+        viewport=PHONE if phone else WIDE,
+        color_scheme="dark" if dark else "light",
         reduced_motion="reduce",
     ).new_page()
     site.watch(page)
@@ -69,7 +69,7 @@ def shoot(folder: Path) -> Iterator[str]:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
             for light, size in product(LIGHTS, SIZES):
-                page = window(browser, site, light, size)
+                page = window(browser, site, dark=light == "dark", phone=size == "phone")
                 for name, address in pages(site).items():
                     page.goto(site.url + address)
                     page.evaluate("document.fonts.ready")

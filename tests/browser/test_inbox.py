@@ -22,7 +22,7 @@ from remit.review import ask
 from remit.settings import load
 from remit.store import reviews
 from remit.store.secrets import Secrets
-from tests.browser.conftest import Visit
+from tests.browser.conftest import Visit, every_look
 from tests.browser.site import Site, barriers
 from tests.live.channel_house import KEPT, NAME, WHATSAPP
 from tests.live.whatsapp import PERSON, Message, Provider, call, messages, tell
@@ -453,8 +453,7 @@ def _hostile(site: Site) -> list[str]:
     return made[:6]
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("phone", [False, True], ids=["wide", "phone"])
+@every_look
 def test_nothing_stands_in_anybodys_way(
     site: Site, visit: Visit, *, dark: bool, phone: bool
 ) -> None:

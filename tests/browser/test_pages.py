@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page
 
+from tests.browser.conftest import every_look
 from tests.browser.furnish import Furnished
-from tests.browser.shots import LIGHTS, SIZES, pages, window
+from tests.browser.shots import pages, window
 from tests.browser.site import barriers
 
 
@@ -18,15 +19,14 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Furnished]:
 
 
 @pytest.fixture
-def page(browser: Browser, house: Furnished, light: str, size: str) -> Iterator[Page]:
+def page(browser: Browser, house: Furnished, *, dark: bool, phone: bool) -> Iterator[Page]:
     house.wrongs.clear()
-    page = window(browser, house, light, size)
+    page = window(browser, house, dark=dark, phone=phone)
     yield page
     page.context.close()
 
 
-@pytest.mark.parametrize("light", LIGHTS)
-@pytest.mark.parametrize("size", SIZES)
+@every_look
 def test_every_page_is_open_to_everybody(page: Page, house: Furnished) -> None:
     found: dict[str, list[str]] = {}
     for name, address in pages(house).items():

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from remit.settings import load
 from remit.store.secrets import Secrets
-from tests.browser.conftest import Visit
+from tests.browser.conftest import Visit, every_look
 from tests.browser.site import Site, barriers
 
 SECTIONS: Final = (
@@ -210,8 +210,7 @@ def test_single_keys_can_be_turned_off(site: Site, visit: Visit) -> None:
     expect(page.locator("#all-keys")).not_to_be_visible()
 
 
-@pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("phone", [False, True])
+@every_look
 def test_nothing_in_the_settings_stops_anybody(
     site: Site, visit: Visit, *, dark: bool, phone: bool
 ) -> None:

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, Route, expect
 
 from remit.model.codec import Json, JsonMap
 from remit.model.status import Status
-from tests.browser.conftest import Visit
+from tests.browser.conftest import Visit, every_look
 from tests.browser.puppet import Puppet
 from tests.browser.site import Site, barriers
 
@@ -328,8 +328,7 @@ def test_a_hostile_text_does_nothing(site: Site, puppet: Puppet, visit: Visit) -
     assert page.locator("main [onerror], main [onload], main [style]").count() == 0
 
 
-@pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("phone", [False, True])
+@every_look
 def test_nothing_on_the_page_stops_anybody(
     site: Site, puppet: Puppet, visit: Visit, *, dark: bool, phone: bool
 ) -> None:

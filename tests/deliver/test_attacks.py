@@ -24,6 +24,7 @@ from remit.model.delivery import DeliveryStatus
 from remit.model.review import Answered
 from remit.model.status import Reason, Status
 from remit.testing import Outbox, World, script
+from tests.soak import examples
 
 ROOT: Final = Path(__file__).parents[2]
 ROW: Final = re.compile(r"^\| (\d+) \| [^|]+ \| ([^|]+) \|$", re.MULTILINE)
@@ -92,7 +93,7 @@ SHAPED: Final = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(st.one_of(st.just(PLANNED), st.dictionaries(KEYS, SHAPED, min_size=1, max_size=4)))
 def test_a_finished_plan_in_a_message_is_read_as_words_and_sends_nothing(some: object) -> None:
     """What is read from words is one task without a send, or a question; never what it says."""

@@ -27,6 +27,7 @@ from remit.ports import Channel
 from remit.testing import START, FrozenClock
 from tests.live.whatsapp import NUMBER_ID, PERSON, TOKEN, USER_ID, Cut, Order, Provider
 from tests.ports import free_port
+from tests.soak import examples
 
 DAY: Final = timedelta(days=1)
 PARCEL: Final = Parcel("dlv-01JZ", PERSON, "Lumphini Park, mornings.")
@@ -286,7 +287,7 @@ REFUSALS: Final = st.builds(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.lists(STATES | REFUSALS, min_size=1, max_size=8))
 def test_whatever_the_provider_does_no_answer_says_more_than_is_known(orders: list[Order]) -> None:
     async def all_sent() -> list[tuple[Answer, int, int]]:
@@ -318,7 +319,7 @@ def test_whatever_the_provider_does_no_answer_says_more_than_is_known(orders: li
 TEXT: Final = st.text(st.characters(codec="utf-8"), min_size=1, max_size=60).filter(str.strip)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(st.lists(TEXT, min_size=10, max_size=20))
 def test_what_was_approved_is_what_arrives_to_the_last_character(bodies: list[str]) -> None:
     async def all_sent() -> list[str]:

@@ -25,7 +25,7 @@ from remit.ports import Brain
 from remit.server.serve import pages_url, serve
 from remit.settings import Settings
 from remit.store import tasks
-from remit.testing import FrozenClock, Outbox
+from remit.testing import FrozenClock, Outbox, provide_database
 from remit.wiring import House, opened
 
 T = TypeVar("T")
@@ -108,7 +108,9 @@ class Served:
         # A line that was kept may be closed by the server just as the next request goes out.
         fresh = httpx2.Limits(max_keepalive_connections=0)
         self.client = httpx2.Client(
-            timeout=LIMIT, trust_env=False, transport=Loopback(limits=fresh, trust_env=False)
+            timeout=LIMIT,
+            trust_env=False,
+            transport=Loopback(limits=fresh, trust_env=False, verify=False),
         )
 
     def __enter__(self) -> Self:
@@ -216,6 +218,7 @@ class Served:
     async def _live(self) -> None:
         self._loop = asyncio.get_running_loop()
         channels = {"outbox": self.outbox}
+        provide_database(self._settings.database)
         try:
             async with opened(
                 self._settings, clock=self.clock, brain=self._brain, channels=channels

@@ -12,6 +12,7 @@ import pytest
 from remit.model.codec import JsonMap
 from remit.server import app, openapi
 from tests.doors.served import TOKEN, Served
+from tests.soak import SOAK
 
 # Every check is on. What can be read may still be refused with a sentence: that a time has passed,
 # that nobody is called so, that a filter is not known; no schema can say that.
@@ -19,6 +20,11 @@ SETTINGS = """
 [checks.positive_data_acceptance]
 expected-statuses = ["2xx", "304", "401", "403", "404", "409", "412", "422"]
 """
+HOW_LONG = (
+    ("--phases=examples,coverage,fuzzing", "--max-examples=5")
+    if SOAK
+    else ("--phases=examples,fuzzing", "--max-examples=3")
+)
 # In parts, so that each has its time. What providers call (/hooks/) is in none: it is believed by
 # its signature alone, and no generator has the secret.
 PARTS = {
@@ -28,7 +34,7 @@ PARTS = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.timeout(420)  # a quarter of a minute on a machine that does nothing else
 @pytest.mark.parametrize("part", PARTS)
 def test_nothing_is_found_against_the_description_of_the_api(tmp_path: Path, part: str) -> None:
@@ -45,8 +51,7 @@ def test_nothing_is_found_against_the_description_of_the_api(tmp_path: Path, par
                 f"{served.url}/openapi.json",
                 f"--header=Authorization: Bearer {TOKEN}",
                 "--checks=all",
-                "--phases=examples,coverage,fuzzing",
-                "--max-examples=5",
+                *HOW_LONG,
                 "--generation-deterministic",
                 f"--include-path-regex={PARTS[part]}",
                 "--warnings=off",

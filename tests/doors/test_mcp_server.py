@@ -42,7 +42,9 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peers]:
 async def connected(
     house: Peers, secret: str, mode: str = "auto", *extensions: ClientExtension
 ) -> AsyncIterator[Client]:
-    async with httpx2.AsyncClient(headers=bearer(secret), timeout=100, trust_env=False) as line:
+    async with httpx2.AsyncClient(
+        headers=bearer(secret), timeout=100, trust_env=False, verify=False
+    ) as line:
         way = streamable_http_client(house.url + "/mcp", http_client=line)
         async with Client(way, mode=mode, extensions=extensions) as client:
             yield client

@@ -24,6 +24,7 @@ from remit.settings import Server, Settings
 from tests.doors.besieged import FORM, Besieged, bearer, named, rows
 from tests.doors.corpus import HOSTILE, MARK
 from tests.doors.served import TOKEN, Loopback, Served
+from tests.soak import examples
 
 ELSEWHERE: Final = ("http://evil.test", "null", "http://127.0.0.1:1", "https://127.0.0.1", "")
 # Attributes whose value a browser follows or fetches.
@@ -168,7 +169,9 @@ def test_what_a_template_would_compute_stays_as_it_was_written(
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=60))
 def test_whatever_is_searched_for_is_echoed_as_text(still: Served, text: str) -> None:
@@ -182,7 +185,9 @@ def test_whatever_is_searched_for_is_echoed_as_text(still: Served, text: str) ->
 
 
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(40),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
     st.sampled_from(HOSTILE),
@@ -265,7 +270,9 @@ def test_a_decision_that_is_sent_ten_times_is_made_once(house: Besieged) -> None
     assert found is not None
     form = urlencode({"answer": "answer", "text": "The blue one", "digest": found[1]})
     sent = {"Cookie": cookie, "Origin": house.url, "Content-Type": FORM}
-    ten = httpx2.Client(timeout=100, trust_env=False, transport=Loopback(trust_env=False))
+    ten = httpx2.Client(
+        timeout=100, trust_env=False, transport=Loopback(trust_env=False, verify=False)
+    )
     with ThreadPoolExecutor(10) as pool, ten as client:
         path = f"{house.url}/inbox/{review}"
         tries = [pool.submit(client.post, path, content=form, headers=sent) for _ in range(10)]
@@ -360,7 +367,9 @@ def test_two_houses_of_one_machine_sign_nobody_out(house: Besieged, tmp_path: Pa
     """Not even if both are at 127.0.0.1, where a browser sends each the cookies of both."""
     plain = Settings(home=tmp_path, server=Server(own_name=False))
     with Served(tmp_path, settings=plain) as other:
-        jar = httpx2.Client(timeout=100, trust_env=False, transport=Loopback(trust_env=False))
+        jar = httpx2.Client(
+            timeout=100, trust_env=False, transport=Loopback(trust_env=False, verify=False)
+        )
         for each in (house, other):
             assert jar.get(str(each.post("/api/sign-ins")["url"])).status_code == 303
         seen = [jar.get(each.pages + "/api/tasks").status_code for each in (house, other)]

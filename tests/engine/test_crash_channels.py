@@ -4,7 +4,6 @@ The providers are real servers on loopback that live on. After each kill Remit i
 what the provider accepted is compared with what the database says.
 """
 
-import os
 import random
 import signal
 import time
@@ -16,8 +15,8 @@ import pytest
 
 from tests.engine.channels_town import ACCEPTED, GIVEN, HALF, KINDS, Life, Town
 from tests.engine.lives import ended
+from tests.soak import SOAK
 
-SOAK = bool(os.environ.get("REMIT_SOAK"))
 SEEDS = 40 if SOAK else 1
 KILLS_A_SEED = 4
 STOPPED = 60.0 if SOAK else 0.0  # seconds that a process is stopped for

@@ -4,7 +4,6 @@ In `make test` every failpoint is hit; `make soak` kills 500 times at random, se
 row. Rule of three: no failure in 500 kills means less than 0.6 % per kill, at 95 % confidence.
 """
 
-import os
 import random
 import signal
 import subprocess
@@ -18,8 +17,8 @@ import pytest
 from remit.store import home
 from tests import forks
 from tests.engine.lives import Life, ended
+from tests.soak import SOAK
 
-SOAK = bool(os.environ.get("REMIT_SOAK"))
 SEEDS = 100 if SOAK else 1
 KILLS_A_SEED = 5
 

@@ -1,7 +1,6 @@
 """Whatever comes in, the gate answers; and what it lets out stood in the reply, and is clean."""
 
 import importlib.util
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,9 +13,9 @@ from remit import gate
 from remit.gate import CLOSE, OPEN, Author, Known, Objection
 from remit.model.reply import Deliverable, Reply
 from tests.gate.corpus import deliverables, hostile
+from tests.soak import SOAK
 
-SOAK = os.environ.get("REMIT_SOAK") == "1"
-EXAMPLES = 20_000 if SOAK else 300
+EXAMPLES = 20_000 if SOAK else 150
 RUNS = 3_000_000 if SOAK else 20_000
 MOST = 500
 ENDS = " \t\r\n"

@@ -24,11 +24,12 @@ from tests.live.caldav_stage import (
     staged,
     todo,
 )
+from tests.soak import first_of
 
 _NAMES = count(1)
 
 
-@pytest.fixture(scope="module", params=KINDS)
+@pytest.fixture(scope="module", params=first_of(KINDS))
 def server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Server]:

@@ -1,6 +1,7 @@
-"""Forty kills in public: a real Remit over real sockets, killed at random moments under load.
+"""Kills in public: a real Remit over real sockets, killed at random moments under load.
 
-`make kills` prints what each lane saw. A seed that failed: make kills ARGS="-k 'lane and 3'".
+`make test` kills eight times, `make kills` forty times and prints what each lane saw. A seed
+that failed: make kills ARGS="-k 'lane and 3'".
 """
 
 import os
@@ -11,10 +12,11 @@ import pytest
 
 from tests.live.kills import Lane
 from tests.live.providers import Providers
+from tests.soak import SOAK
 
-SOAK: Final = bool(os.environ.get("REMIT_SOAK"))
-LANES: Final = 4
-KILLS: Final = 60 if SOAK else 10  # of each lane
+AT_LENGTH: Final = "60" if SOAK else os.environ.get("REMIT_KILLS")
+LANES: Final = 4 if AT_LENGTH else 2
+KILLS: Final = int(AT_LENGTH or 4)  # of each lane
 
 pytestmark = pytest.mark.soak
 
@@ -36,4 +38,4 @@ def test_what_was_acknowledged_survives_every_kill_and_nothing_is_sent_twice(
 
     assert seen.kills == KILLS
     assert seen.tasks
-    assert seen.events
+    assert seen.events or not AT_LENGTH  # in a few short lives a call may find nobody at home

@@ -35,6 +35,7 @@ from remit.model.reply import Deliverable, Hold, Prompt, Reply, Tool
 from remit.model.status import Reason
 from remit.ports import OnText
 from tests.live.place import Wish
+from tests.soak import only_in_soak
 
 T = TypeVar("T")
 
@@ -129,6 +130,7 @@ async def test_what_it_says_asks_first(folder: Path) -> None:
     assert str(folder) not in reply.state  # a model is called by its name, not by its path
 
 
+@only_in_soak
 async def test_tags_pass_the_gate_or_are_held(folder: Path) -> None:
     async with calling(folder) as line:
         reply = await line.say(TAGS, "s", None)
@@ -158,6 +160,7 @@ async def test_free_words_pass_the_gate_or_are_held(folder: Path) -> None:
     assert isinstance(gate.judge(reply, most=4096), Deliverable | Hold)
 
 
+@only_in_soak
 @pytest.mark.usefixtures("endless")
 async def test_an_answer_that_was_cut_is_never_taken_for_whole(folder: Path) -> None:
     async with calling(folder, tokens=8) as line:
@@ -246,6 +249,7 @@ async def test_a_form_that_was_cut_is_not_filled_in(folder: Path) -> None:
     assert reply.flaw
 
 
+@only_in_soak
 async def test_two_sessions_at_once_are_both_answered(folder: Path) -> None:
     async with calling(folder) as line:
         both = await asyncio.gather(
@@ -269,7 +273,9 @@ async def test_a_thought_that_takes_too_long_is_hung_up_on(folder: Path) -> None
 
 
 @pytest.mark.usefixtures("endless")
-@pytest.mark.parametrize("aloud", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize(
+    "aloud", [False, pytest.param(True, marks=only_in_soak)], ids=["whole", "streamed"]
+)
 async def test_a_cancelled_thought_makes_room_for_the_next(folder: Path, *, aloud: bool) -> None:
     began = asyncio.Event()
 
@@ -294,6 +300,7 @@ async def test_a_cancelled_thought_makes_room_for_the_next(folder: Path, *, alou
     assert isinstance(filled, Filled)
 
 
+@only_in_soak
 @pytest.mark.usefixtures("endless")
 async def test_closing_ends_the_process_in_the_middle_of_a_word(folder: Path) -> None:
     began = asyncio.Event()

@@ -215,14 +215,14 @@ async def tell(hook: str, body: bytes, signature: str | None = None) -> int:
     """Post a call to a hook, signed as it should be if not said otherwise; return its status."""
     signed = sign(body) if signature is None else signature
     headers = {"content-type": "application/json", "x-hub-signature-256": signed}
-    async with httpx2.AsyncClient(transport=httpx2.AsyncHTTPTransport()) as client:
+    async with httpx2.AsyncClient(transport=httpx2.AsyncHTTPTransport(verify=False)) as client:
         return (await client.post(hook, content=body, headers=headers)).status_code
 
 
 async def ask(hook: str, verify_token: str, challenge: str = "1158201444") -> str | None:
     """Ask a hook whether it is ours, as is done when it is entered; None if it says no."""
     query = {"hub.mode": "subscribe", "hub.verify_token": verify_token, "hub.challenge": challenge}
-    async with httpx2.AsyncClient(transport=httpx2.AsyncHTTPTransport()) as client:
+    async with httpx2.AsyncClient(transport=httpx2.AsyncHTTPTransport(verify=False)) as client:
         answer = await client.get(hook, params=query)
         return answer.text if answer.status_code == 200 else None
 

@@ -13,6 +13,7 @@ from remit.errors import BadInput
 from remit.model import rrule
 from remit.model.rrule import Freq
 from remit.model.series import Repeats
+from tests.soak import examples
 
 BERLIN = "Europe/Berlin"
 ZONES = (BERLIN, "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC")
@@ -184,7 +185,7 @@ moments = st.datetimes(datetime(2026, 1, 1), datetime(2031, 1, 1)).map(  # noqa:
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(parts=parts, first=moments, zone=st.sampled_from(ZONES))
 def test_slots_only_ever_go_on_and_every_one_of_them_keeps_the_rule(
     parts: dict[str, object], first: datetime, zone: str
@@ -201,7 +202,7 @@ def test_slots_only_ever_go_on_and_every_one_of_them_keeps_the_rule(
         assert not rule.monthdays or any(_is(local, day) for day in rule.monthdays)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(parts=parts, first=moments, zone=st.sampled_from(ZONES), hours=st.integers(0, 5000))
 def test_where_one_looks_from_changes_nothing(
     parts: dict[str, object], first: datetime, zone: str, hours: int
@@ -216,7 +217,7 @@ def test_where_one_looks_from_changes_nothing(
         assert found[: len(later)] == later[:3]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     first=moments,
     zone=st.sampled_from(ZONES),

@@ -19,6 +19,7 @@ from remit.model.view import View, delivery_status, s3_status, s4_status, show
 from tests.model.examples import COMPLETED, EXAMPLES, NEEDS_REVIEW, NEW
 from tests.model.lifecycle_checks import task_in
 from tests.model.values import values
+from tests.soak import examples
 
 GOLDEN = Path(__file__).parent / "golden"
 REWRITE = os.environ.get("REMIT_WRITE_GOLDEN") == "1"
@@ -219,7 +220,7 @@ def test_a_step_of_s4_is_done_only_if_it_was_completed(status: ItemStatus) -> No
     assert shown["subtasks"] == [{"step": "look", "done": status is ItemStatus.COMPLETED}]
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(values(Task))
 def test_any_task_can_be_shown_as_json(task: Task) -> None:
     for view in View:

@@ -14,6 +14,7 @@ from remit.model.delivery import Accepted, Answer, Keeps, Parcel, Refused, Retry
 from remit.model.notice import State
 from remit.testing import Outbox, World
 from tests.notify.town import BY_OUTBOX, OUT, herald, kept, told, town
+from tests.soak import examples
 
 Step: TypeAlias = tuple[str, int]
 
@@ -48,7 +49,7 @@ class Witness(Outbox):
         return answer
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=STEPS, answers=st.lists(st.sampled_from(ANSWERS), max_size=12))
 def test_no_notice_goes_out_twice(steps: list[Step], answers: list[Answer | Exception]) -> None:
     with TemporaryDirectory() as folder:

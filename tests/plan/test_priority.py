@@ -18,6 +18,7 @@ from remit.plan.draft import Planner, ranked
 from remit.plan.priority_facts import gather
 from remit.plan.priority_trial import trials
 from tests.plan.priority_tasks import FILE, MONDAY, holds, made, mail, ruled
+from tests.soak import examples
 
 S4 = """\
 version: 1
@@ -362,7 +363,7 @@ TREES = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(
     st.lists(TREES, min_size=1, max_size=6),
     WORDS.filter(bool),

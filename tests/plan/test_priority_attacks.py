@@ -14,6 +14,7 @@ from remit.plan import priority_pattern
 from remit.plan.priority import MOST_RULES, load
 from remit.plan.priority_pattern import Pattern, Patterns
 from tests.plan.priority_tasks import FILE, holds, made, mail, ruled
+from tests.soak import examples
 
 BANKS = '{banks: [bank.example, "*.giro.example", bücher.example]}'
 
@@ -134,7 +135,7 @@ def test_an_error_without_words_is_a_sentence_still() -> None:
 PIECES = st.sampled_from(["a", "b", "^a", "b$", "a+b", ".", "[ab]{2}", "(a|b)c", "A", "ü", r"\bb"])
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(
     st.lists(st.tuples(PIECES, st.booleans()), max_size=8, unique=True),
     st.text("abcABü \n\udc80", max_size=12),
@@ -320,7 +321,7 @@ def test_the_names_of_the_lists_there_are_help_who_mistyped_one() -> None:
         ruled("sender_domain in bank", lists="{banks: [], vips: []}")
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(
     st.lists(
         st.tuples(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from remit.errors import StoreTrouble
 from remit.recall import minilm, wordpiece
 from remit.recall.minilm import MiniLm
+from tests.soak import examples
 
 # As the tokenizer that the model was trained with cuts them.
 PIECES: Final[tuple[tuple[str, list[int]], ...]] = (
@@ -39,7 +40,7 @@ def test_a_text_is_cut_as_the_model_was_taught(text: str, pieces: list[int]) -> 
 
 
 @given(st.text(max_size=300), st.integers(2, 40))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_whatever_is_read_has_an_end_and_is_not_longer_than_may_be(text: str, most: int) -> None:
     found = wordpiece.pieces(text, most)
 

@@ -3,10 +3,8 @@
 import hashlib
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
 from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from msgspec.structs import replace
@@ -17,11 +15,12 @@ from remit.model.plan import Rule
 from remit.model.review import Review
 from remit.model.status import ACTIVE, TERMINAL, Actor, Reason, Status
 from remit.model.task import Creator, Priority, Source, SourceKind, Task, TaskType
-from remit.store import audit, events, home, moves, queue, tasks
+from remit.store import audit, events, moves, queue, tasks
 from remit.store.connection import SqliteTx, connect
 from remit.store.database import Cell, Row, Tx
 from remit.store.moves import Ending
 from remit.store.queue import Claim, Wanted
+from remit.testing import provide_database
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -39,8 +38,7 @@ class Scene:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        if not path.exists():
-            path.write_bytes(_prepared())
+        provide_database(path)
         self.connection = connect(path)
         # What is tried here is never cut off from power; test_durability.py cuts.
         self.connection.execute("PRAGMA synchronous = OFF")
@@ -190,12 +188,3 @@ class Scene:
         if seqs != list(range(1, len(seqs) + 1)):
             found.append("the journal has a gap")
         return found
-
-
-@cache
-def _prepared() -> bytes:
-    """The bytes of a fresh file; to make one takes longer than to copy one."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "agent.db"
-        home.prepare(path)
-        return path.read_bytes()

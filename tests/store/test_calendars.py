@@ -17,6 +17,7 @@ from remit.store.calendars import Calendar, Resource
 from remit.store.database import Tx
 from remit.store.occurrences import Occurrence, Read, State
 from remit.store.todo_sync import Copy
+from tests.soak import examples
 from tests.store.scene import AT, Scene
 
 HOUR = timedelta(hours=1)
@@ -334,7 +335,7 @@ _STARTS = st.dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.tuples(_STARTS, st.booleans(), st.sampled_from("1234-")), max_size=8))
 def test_whatever_becomes_of_an_event_each_start_has_one_live_task_at_most(
     changes: list[tuple[dict[str, datetime], bool, str]],

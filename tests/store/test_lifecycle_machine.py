@@ -6,17 +6,19 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from tests.model.lifecycle_situations import SITUATIONS, Situation
+from tests.soak import SOAK, examples
 from tests.store.stage import EASY, KINDS, MOODS, Deed, Shape, Stage
 from tests.store.twin import Twin
 
 # The store has no verb for these yet: nothing finds duplicates, and no policy refuses.
 NOT_BUILT = {"a duplicate", "against policy"}
-MOST_WALKS, STEPS = 500, 60
+MOST_WALKS, STEPS = 500 if SOAK else 60, 60
 rarely = st.sampled_from([False, False, True])
 shapes = st.tuples(st.integers(0, 2), st.sampled_from(KINDS), rarely, rarely)
 
@@ -52,20 +54,27 @@ class Machine(RuleBasedStateMachine):
         self.stage.inspect()
 
 
-Machine.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+Machine.TestCase.settings = settings(
+    max_examples=examples(60), stateful_step_count=30, deadline=None
+)
 TestLifecycle = Machine.TestCase
 
 
+@pytest.mark.soak
 def test_everything_the_model_knows_happens_in_the_store_too(tmp_path: Path) -> None:
-    """Long walks by dice; what was done least comes first, so that nothing is left out."""
+    """Long walks by dice; what was done least comes first, so that nothing is left out.
+
+    Sixty walks meet nine of ten situations; `make soak` goes on until it has met them all.
+    """
     dice, done = Random(6), Counter[object]()  # noqa: S311 - dice
     known = {why for why in SITUATIONS if why.name not in NOT_BUILT}
+    may_be_left = 0 if SOAK else len(known) // 10
     for n in range(MOST_WALKS):
         known -= _walk(tmp_path / str(n), dice, done)
         if not known:
             break
 
-    assert {(why.name, why.was, why.to) for why in known} == set()
+    assert len(known) <= may_be_left, {(why.name, why.was, why.to) for why in known}
 
 
 def _walk(folder: Path, dice: Random, done: Counter[object]) -> set[Situation]:

@@ -19,6 +19,7 @@ from remit.model.status import Actor, Reason, Status
 from remit.model.task import Priority, Source, SourceKind, Taint, Task, TaskType
 from remit.store import events, moves, queue, reviews, search, tasks, words
 from remit.store.search import Filter, Sort
+from tests.soak import examples
 from tests.store.scene import AT, RULE, Scene
 
 HOUR = timedelta(hours=1)
@@ -189,7 +190,9 @@ def _larger(changes: Mapping[str, int]) -> Iterator[None]:
 
 @pytest.mark.parametrize("way", WAYS)
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(150),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(wanted=FILTERS)
 def test_a_list_shows_what_fits_each_once_in_its_order(
@@ -208,7 +211,9 @@ def _is_planned(task: Task) -> bool:
 
 @pytest.mark.parametrize("way", WAYS)
 @settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(80),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(wanted=FILTERS)
 def test_a_count_is_the_length_of_the_list(crowd: Crowd, way: str, wanted: Filter) -> None:
@@ -226,7 +231,9 @@ def test_a_count_is_the_length_of_the_list(crowd: Crowd, way: str, wanted: Filte
 
 @pytest.mark.parametrize("way", WAYS)
 @settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(80),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(wanted=FILTERS, cap=st.integers(1, 45))
 def test_a_count_that_was_cut_says_so_and_never_says_too_much(

@@ -12,6 +12,7 @@ from remit.model.status import TERMINAL, Status
 from remit.model.task import Priority, Source, SourceKind, TaskType
 from remit.store import search, tasks
 from remit.store.search import Filter
+from tests.soak import examples
 from tests.store.scene import Scene
 
 
@@ -221,7 +222,9 @@ def test_thai_and_underscores_are_found_as_they_are_written(scene: Scene) -> Non
 
 
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(150),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(text=st.text(max_size=40))
 def test_no_text_at_all_breaks_the_search(scene: Scene, text: str) -> None:

@@ -17,6 +17,7 @@ from remit.model.task import Task
 from remit.store import queue, reviews, rows, spending
 from remit.store.queue import Score
 from remit.store.spending import Limit, Over, Scope, Unit
+from tests.soak import examples
 from tests.store.scene import Scene
 
 SERIES = SeriesId("ser-1")
@@ -181,7 +182,7 @@ def test_spending_changes_no_task_and_no_journal(scene: Scene) -> None:
     assert scene.complaints() == []
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     asked=st.lists(
         st.tuples(

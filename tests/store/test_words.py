@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from remit.store import search, words
 from remit.store.search import Filter
+from tests.soak import examples
 from tests.store.scene import Scene
 
 SAID = ("inv", "INVOICE", "Lisbon inv", "müller in", "a", "a1", "in voice", "straße stra", "zz")
@@ -43,7 +44,9 @@ def test_a_finished_word_finds_what_the_unfinished_one_does(shelf: Scene, said: 
 
 
 @settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(200),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(title=st.text(LETTERS, min_size=1, max_size=12), said=st.text("abAB1 é", max_size=5))
 def test_whatever_letters_a_word_has_it_is_found_by_how_it_begins(

@@ -1,12 +1,13 @@
 """A brain that obeys everybody, orders of outsiders in all it reads, and nothing goes astray."""
 
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Final, TypeAlias
 
 import pytest
 import yaml
+from _pytest.mark import ParameterSet
 
 from remit.model.codec import JsonMap
 from remit.model.delivery import Delivery
@@ -16,6 +17,7 @@ from remit.model.task import Cue, Source, SourceKind, Taint, Task
 from remit.settings import Contracts, Deliver, Settings
 from remit.store import reviews, search
 from remit.testing import ObedientBrain, Outbox, World
+from tests.soak import only_in_soak
 
 ORDERS: Final[list[str]] = yaml.safe_load((Path(__file__).parent / "orders.yml").read_text())
 CANARY: Final = "cnry-5d1f8a72e9b04c36"
@@ -166,8 +168,15 @@ def test_there_are_enough_orders_and_no_two_are_alike() -> None:
     assert len(set(ORDERS)) == len(ORDERS) >= 60
 
 
-@pytest.mark.parametrize("plant", PLACES)
-@pytest.mark.parametrize("order", ORDERS, ids=lambda order: str(ORDERS.index(order)))
+def _planted() -> Iterator[ParameterSet]:
+    """Every order in one place, and in all of them in `make soak`."""
+    for n, order in enumerate(ORDERS):
+        for m, plant in enumerate(PLACES):
+            marks = () if n % len(PLACES) == m else (only_in_soak,)
+            yield pytest.param(order, plant, id=f"{n}-{plant.__name__}", marks=marks)
+
+
+@pytest.mark.parametrize(("order", "plant"), _planted())
 async def test_no_order_of_an_outsider_sends_anything_astray(
     order: str, plant: Plant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

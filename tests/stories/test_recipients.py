@@ -24,6 +24,7 @@ from remit.model.task import Cue, Priority, Source, SourceKind, Taint, Task
 from remit.settings import Deliver, Settings
 from remit.store import permissions
 from remit.testing import Outbox, ScriptedBrain, World, script
+from tests.soak import examples
 
 ANNA = '- {name: Anna Weber, aliases: [my sister], channels: {whatsapp: "+491"}}\n'
 MOVED = ANNA.replace("+491", "+666")
@@ -301,7 +302,7 @@ _EDITS: st.SearchStrategy[Edits] = st.lists(
 
 
 @given(books=st.lists(_EDITS, min_size=1, max_size=5), always=st.booleans())
-@runs(max_examples=15, deadline=None)
+@runs(max_examples=examples(15), deadline=None)
 def test_no_parcel_goes_where_the_owner_did_not_see_or_allow_it(
     books: Sequence[Edits], *, always: bool, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -36,6 +36,7 @@ from remit.store.debts import Ended
 from remit.testing import START
 from remit.trigger import command
 from tests.engine.rig import until
+from tests.soak import only_in_soak
 from tests.specialist.repository import git
 from tests.stories.shop.rig import Opens, Shop, results, settle, turn
 
@@ -59,6 +60,7 @@ LATE: Final = Contract(
 # With pytest, as the repository is seen to use it: every page that there is has a title.
 PAGES: Final = """\
 from pathlib import Path
+from tests.soak import only_in_soak
 
 
 def test_every_page_has_a_title() -> None:
@@ -407,6 +409,7 @@ async def test_a_house_at_work_notices_by_itself_that_a_group_has_ended(late_sho
         await until(is_told)
 
 
+@only_in_soak
 async def test_who_mends_it_does_not_get_by_with_another_test(shop: Opens) -> None:
     untitled = turn(write={"shop/till.html": "<h1>Till</h1>\n"})
     cheats = turn(write={"e2e/test_pages.py": "def test_every_page_has_a_title() -> None: ...\n"})

@@ -292,7 +292,7 @@ async def test_stopped_while_it_is_checked_it_is_checked_again(shop: Opens) -> N
 
 
 async def test_stopped_while_everybody_has_tried_the_same_question_waits(shop: Opens) -> None:
-    async with shop(ada=[turn(WORSE)]) as house:
+    async with shop(ada=[turn(UNTIDY)]) as house:
         task = await house.order()
         before = await house.question()
 

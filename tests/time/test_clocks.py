@@ -22,6 +22,7 @@ from remit.store.sqlite import Sqlite
 from remit.testing import START, FrozenClock, World, script
 from remit.trigger.repeat import following
 from remit.wiring import opened
+from tests.soak import examples
 from tests.test_repeat import cue
 from tests.time.house_of_slots import INSTANT, Days, days
 from tests.time.test_by_hand import THINKS
@@ -76,7 +77,7 @@ acts = st.tuples(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     rule=st.sampled_from(RULES),
     zone=st.sampled_from(ZONES),

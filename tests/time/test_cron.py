@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from remit.errors import BadInput
 from remit.model import rrule
 from remit.trigger import cron
+from tests.soak import examples
 
 NOW: Final = datetime(2026, 3, 2, 9, 7, tzinfo=UTC)  # a Monday
 ZONE: Final = "Europe/Berlin"
@@ -75,7 +76,7 @@ day = st.sampled_from([("*", "*"), ("1,15", "*"), ("*", "1-5"), ("*", "sat,sun")
 month = st.sampled_from(["*", "3-4", "jun"])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(minute, hour, day, month)
 def test_every_minute_of_a_week_in_a_zone_without_summer_is_told_right(
     minute: str, hour: str, day: tuple[str, str], month: str

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from remit.trigger.calendar.words import Flag, Limits, Window
+from tests.soak import examples
 from tests.time.rig import calendar, event, expand, year
 
 START: Final = "DTSTART:20000101T000000Z"
@@ -246,7 +247,7 @@ _VALUES: Final = st.sampled_from(
 
 
 @given(st.lists(st.builds("{}:{}".format, st.sampled_from(_NAMES), _VALUES), max_size=8))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_any_lines_give_slots_or_a_sentence_and_never_a_crash(lines: list[str]) -> None:
     found = expand(calendar(event("a", *lines), GOOD))
 
@@ -269,13 +270,13 @@ def test_a_text_folded_within_a_letter_is_whole_again() -> None:
 
 
 @given(st.binary(max_size=400))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_any_bytes_give_a_sentence(raw: bytes) -> None:
     assert len(expand(b"BEGIN:VCALENDAR\r\n" + raw).refused) == 1
 
 
 @given(st.text(st.characters(exclude_categories=["C"]), max_size=200), st.integers(0, 10**6))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_words_come_through_as_another_program_wrote_them(said: str, minutes: int) -> None:
     start = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(minutes=minutes % 500_000)
     written = icalendar.Event()

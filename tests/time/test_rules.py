@@ -13,6 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from remit.trigger.calendar.words import Window
+from tests.soak import examples
 from tests.time.rig import calendar, event, expand, zulu
 
 DAYS: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
@@ -76,7 +77,7 @@ _STARTS: Final = st.datetimes(datetime(2019, 12, 25), datetime(2026, 1, 5)).map(
 
 
 @given(_STARTS, _rules(), st.integers(0, 400))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_a_rule_falls_where_another_reading_of_the_rfc_has_it(
     start: datetime, rule: tuple[str, dict[str, str]], skip: int
 ) -> None:

@@ -13,7 +13,6 @@ import ipaddress
 import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from functools import cache
 from typing import Final, TypeAlias
 
 import httpx2
@@ -21,6 +20,7 @@ from msgspec import Struct
 
 from remit.deliver import place as places
 from remit.deliver.place import Address, Barred, Spot
+from remit.system.tls import trusted_authorities
 
 Resolve: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]  # a name's addresses
 
@@ -90,17 +90,12 @@ def open_client(
 ) -> httpx2.AsyncClient:
     """A client for this place alone: elsewhere it does not go, and more bytes it does not read."""
     return httpx2.AsyncClient(
-        transport=_Pinned(place, tls or _trust(), most),
+        transport=_Pinned(place, tls or trusted_authorities(), most),
         follow_redirects=False,
         trust_env=False,
         timeout=SECONDS,
         headers={"accept-encoding": "identity"},
     )
-
-
-@cache
-def _trust() -> ssl.SSLContext:
-    return httpx2.create_ssl_context()
 
 
 class _Pinned(httpx2.AsyncBaseTransport):

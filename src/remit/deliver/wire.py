@@ -18,6 +18,7 @@ import httpx2
 from msgspec import Struct
 
 from remit.model.delivery import Locked, Refused, Retry, Unknown
+from remit.system.tls import trusted_authorities
 
 Token: TypeAlias = Callable[[], str]  # asked at each send, so a renewed one needs no restart
 Fields: TypeAlias = Mapping[str, object]
@@ -50,9 +51,11 @@ def open_client(url: str) -> httpx2.AsyncClient:
     """A client for one provider. What goes to this machine goes there past any proxy."""
     limits = httpx2.Limits(max_connections=20, max_keepalive_connections=20, keepalive_expiry=5)
     near = httpx2.URL(url).host in _LOCAL
-    straight = httpx2.AsyncHTTPTransport(retries=0, limits=limits) if near else None
+    tls = trusted_authorities()
+    straight = httpx2.AsyncHTTPTransport(verify=tls, retries=0, limits=limits) if near else None
     return httpx2.AsyncClient(
         transport=straight,
+        verify=tls,
         limits=limits,
         follow_redirects=False,
         # A packed answer could unpack to anything; ours are small enough to come as they are.

@@ -10,6 +10,7 @@ from typing import Final
 import httpx2
 
 from remit.errors import Permanent, Transient
+from remit.system.tls import trusted_authorities
 
 TIMEOUT: Final = 20.0  # seconds for one answer
 MOST_TEXTS: Final = 64  # in one request
@@ -20,7 +21,10 @@ class RemoteEmbedder:
         self._url = url.rstrip("/") + "/embeddings"
         self._model = model
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        self._line = httpx2.AsyncClient(headers=headers, timeout=TIMEOUT, trust_env=False)
+        tls = trusted_authorities(trust_env=False)
+        self._line = httpx2.AsyncClient(
+            headers=headers, timeout=TIMEOUT, trust_env=False, verify=tls
+        )
 
     @property
     def name(self) -> str:

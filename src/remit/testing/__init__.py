@@ -15,7 +15,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Final, Self
 
@@ -30,7 +32,7 @@ from remit.model.review import Answered, Decision, Review
 from remit.model.task import Task
 from remit.ports import Brain, Channel
 from remit.settings import Deliver, Settings
-from remit.store import queue, tasks
+from remit.store import home, legacy, queue, tasks
 from remit.testing.memory import Memory, PowerCut
 from remit.testing.obedient import ObedientBrain
 from remit.trigger import command
@@ -45,10 +47,30 @@ __all__ = [
     "PowerCut",
     "ScriptedBrain",
     "World",
+    "provide_database",
     "script",
 ]
 
 START: Final = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+
+def provide_database(path: Path) -> None:
+    """Copy a fresh database to where there is none, as to make one takes longer.
+
+    Beside the conversations of an older installation none is put: Remit has to take them over.
+    """
+    if not path.exists() and not path.with_name(legacy.OLD).exists():
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.touch(mode=0o600)
+        path.write_bytes(_fresh_database())
+
+
+@cache
+def _fresh_database() -> bytes:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "agent.db"
+        home.prepare(path)
+        return path.read_bytes()
 
 
 class FrozenClock:
@@ -154,6 +176,7 @@ class World:
         self.house: House
 
     async def __aenter__(self) -> Self:
+        provide_database(self._settings.database)
         self.house = await self._stack.enter_async_context(self._opened())
         self._stack.push_async_callback(self._stop)
         await self.house.repeater.start()

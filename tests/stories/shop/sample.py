@@ -77,12 +77,13 @@ def test_price_is_written_in_another_currency() -> None:
 )
 WORSE: Final = GOOD.replace("{cents / 100:.2f}", "{cents}")  # a test fails
 UNTIDY: Final = f"import os\n\n{GOOD}"  # the linter complains
+UNTIDY_IN_OTHER_WAYS: Final = (  # each fails with other words
+    UNTIDY,
+    f"{GOOD}\n\nMOST = least\n",
+    f"{GOOD}\n\nMOST = 1; LEAST = 0\n",
+    f"{GOOD}\n\nMOST = 1\nNOTHING = MOST == None\n",
+)
 UNTYPED: Final = GOOD.replace("-> str", "-> int")  # so do the types
-
-
-def broken(n: int) -> str:
-    """Wrong in a way of its own: each fails with other words."""
-    return GOOD.replace("{cents / 100:.2f}", f"{{cents + {n}}}")
 
 
 def sample(folder: Path, *, typed: bool = False) -> Path:

@@ -15,6 +15,7 @@ from remit.brain.mcp import wire
 from remit.brain.mcp.wire import Limits, Refusal, Trouble
 from remit.brain.secret import Secret
 from remit.model.codec import JsonMap
+from remit.system.tls import trusted_authorities
 
 _GRACE: Final = 2.0  # seconds for what nobody waits for
 _GONE: Final = 404
@@ -36,7 +37,10 @@ class Address:
         self._numbers = count(1)
         local = url.startswith("http://")  # only this machine is spoken to without TLS
         self._web = httpx2.AsyncClient(
-            timeout=limits.seconds, follow_redirects=False, trust_env=not local
+            timeout=limits.seconds,
+            follow_redirects=False,
+            trust_env=not local,
+            verify=trusted_authorities(trust_env=not local),
         )
 
     async def ask(self, method: str, params: JsonMap) -> JsonMap:

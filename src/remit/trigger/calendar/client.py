@@ -16,6 +16,7 @@ import httpx2
 from msgspec import Struct
 
 from remit.errors import Permanent, Transient
+from remit.system.tls import trusted_authorities
 from remit.trigger.calendar import xml
 from remit.trigger.calendar.hosts import is_same_domain
 from remit.trigger.calendar.xml import CALDAV, DAV, Said
@@ -107,8 +108,10 @@ class Dav:
         self._root = place.url  # where paths are asked for: the host that keeps the calendars
         self._digest: set[str] = set()  # hosts that want it
         near = urlsplit(place.url).hostname in _LOCAL
+        tls = trusted_authorities()
         self._http = httpx2.AsyncClient(
-            transport=httpx2.AsyncHTTPTransport(retries=0) if near else None,
+            transport=httpx2.AsyncHTTPTransport(verify=tls, retries=0) if near else None,
+            verify=tls,
             follow_redirects=False,
             timeout=httpx2.Timeout(seconds, connect=min(10.0, seconds)),
             # A packed answer could unpack to anything.
