@@ -13,7 +13,6 @@ from types import FrameType
 from typing import Final
 
 import pytest
-from remit.store.glance import glance
 
 from remit.cli import clock
 from remit.cli.main import run
@@ -21,6 +20,7 @@ from remit.model.delivery import DeliveryStatus
 from remit.model.task import Task
 from remit.settings import load
 from remit.store import tasks
+from remit.store.read_only import glance
 from remit.store.secrets import Secrets
 from remit.testing import START, World, script
 from remit.wiring import WallClock
