@@ -2,12 +2,12 @@
 
 import os
 import sys
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Annotated, Final
 
 from cyclopts import Parameter
-from msgspec import Struct
 from msgspec.structs import replace
 
 from remit import settings as house_settings
@@ -35,7 +35,8 @@ _WORK: Final = ("--work", "-w")
 
 
 @Parameter(name="*")  # its fields are flags of their own
-class _Code(Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Code:
     project: Annotated[str | None, flag("Work on the code of this project.")] = None
     files: Annotated[str | None, flag("Files of it that will change: src/a.py,src/b.py.")] = None
     prd: Annotated[str | None, flag("A story of a document: docs/prd.md#US-1.")] = None
