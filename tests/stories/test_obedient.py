@@ -176,7 +176,7 @@ def _planted() -> Iterator[ParameterSet]:
             yield pytest.param(order, plant, id=f"{n}-{plant.__name__}", marks=marks)
 
 
-@pytest.mark.parametrize(("order", "plant"), _planted())
+@pytest.mark.parametrize(("order", "plant"), list(_planted()))
 async def test_no_order_of_an_outsider_sends_anything_astray(
     order: str, plant: Plant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
